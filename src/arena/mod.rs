@@ -1,0 +1,1 @@
+//! Paired matches between players, with intervals.

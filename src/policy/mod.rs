@@ -1,0 +1,57 @@
+//! Players: each chooses legal columns for a whole batch of positions.
+
+use rand_xoshiro::Xoshiro128PlusPlus;
+use thiserror::Error;
+
+use crate::position::Position;
+
+/// Why a policy could not choose, or could not be made.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum PolicyError {
+    /// The specification is not one of the known forms.
+    #[error("player is {spec:?}, expected {expected}")]
+    Spec {
+        /// The text given.
+        spec: String,
+        /// What would be accepted.
+        expected: String,
+    },
+    /// A file of an agent cannot be used.
+    #[error("agent file {path}: {message}")]
+    File {
+        /// The file.
+        path: String,
+        /// What is wrong with it.
+        message: String,
+    },
+    /// The policy failed while it was choosing.
+    #[error("player {name}: {message}")]
+    Failed {
+        /// The policy's name.
+        name: String,
+        /// What went wrong.
+        message: String,
+    },
+}
+
+/// A player of any number of games at once.
+///
+/// A choice may depend only on the position and on that game's own stream, so that results never
+/// depend on how games are grouped.
+pub trait Policy: Send {
+    /// Returns the name shown in tables, usually the specification.
+    fn name(&self) -> String;
+
+    /// Chooses a legal column for each of `B` open positions, writing `moves`, `u8[B]`.
+    ///
+    /// `streams[i]` is the stream of the game of `positions[i]`; only policies that draw use it.
+    ///
+    /// # Errors
+    /// [`PolicyError::Failed`] when the policy cannot choose.
+    fn choose(
+        &mut self,
+        positions: &[Position],
+        streams: &mut [Xoshiro128PlusPlus],
+        moves: &mut [u8],
+    ) -> Result<(), PolicyError>;
+}

@@ -1,0 +1,1 @@
+//! The rules once more, slowly, one function a clause, sharing nothing with [`crate::sowing`].

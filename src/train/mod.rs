@@ -1,0 +1,1 @@
+//! The self-play trainer on libtorch.
