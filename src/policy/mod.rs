@@ -1,5 +1,7 @@
 //! Players: each chooses legal columns for a whole batch of positions.
 
+pub mod features;
+
 use rand_xoshiro::Xoshiro128PlusPlus;
 use thiserror::Error;
 
