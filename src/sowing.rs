@@ -79,25 +79,35 @@ pub struct TraceStep {
 /// # Ok::<(), endodoi::RulesetError>(())
 /// ```
 pub fn sow(board: &mut Board, ruleset: &Ruleset, side: Side, column: usize) -> Sowing {
-    let columns = board.columns();
-    let origin = ring_index(side, column, columns);
     let before = *board;
-    let relay = run_laps(board.pits_mut(), origin, ruleset, true);
-    let Some(last) = relay.last else {
+    let sowing = sow_scratch(board, ruleset, side, column, true);
+    if sowing.end == SowingEnd::Endless {
         *board = before;
-        return Sowing {
-            laps: relay.laps,
-            seeds_sown: relay.seeds_sown,
-            last: None,
-            captured: 0,
-            end: SowingEnd::Endless,
-        };
+    }
+    sowing
+}
+
+/// Sows as [`sow`] does on a board that the caller throws away if the sowing is endless.
+///
+/// An endless sowing leaves the board in the middle of its laps; without `count_all` its
+/// `seeds_sown` are not counted to the end.
+pub(crate) fn sow_scratch(
+    board: &mut Board,
+    ruleset: &Ruleset,
+    side: Side,
+    column: usize,
+    count_all: bool,
+) -> Sowing {
+    let origin = ring_index(side, column, board.columns());
+    let relay = run_laps(board.pits_mut(), origin, ruleset, count_all);
+    let (captured, end) = match relay.last {
+        Some(last) => capture(board, ruleset, side, last),
+        None => (0, SowingEnd::Endless),
     };
-    let (captured, end) = capture(board, ruleset, side, last);
     Sowing {
         laps: relay.laps,
         seeds_sown: relay.seeds_sown,
-        last: Some(last as u8),
+        last: relay.last.map(|last| last as u8),
         captured,
         end,
     }
@@ -110,6 +120,29 @@ pub fn is_endless(board: &Board, ruleset: &Ruleset, side: Side, column: usize) -
     run_laps(scratch.pits_mut(), origin, ruleset, false)
         .last
         .is_none()
+}
+
+/// Sows ring index `origin` until the sowing ends and returns the pit of its last seed (S1 to S6).
+///
+/// Nothing is captured. `None` for an endless sowing, which leaves the pits of some lap behind.
+pub(crate) fn relay(pits: &mut [u16], origin: usize, ruleset: &Ruleset) -> Option<usize> {
+    run_laps(pits, origin, ruleset, false).last
+}
+
+/// Tells whether the first lap from ring index `origin` ends in an empty pit, without sowing it.
+pub(crate) fn ends_in_one_lap(pits: &[u16], origin: usize, direction: Direction) -> bool {
+    let count = pits.len();
+    let lifted = pits[origin];
+    let distance = usize::from(lifted);
+    if distance >= count {
+        return distance == count;
+    }
+    let last = if clockwise(direction, lifted) {
+        origin + count - distance
+    } else {
+        origin + distance
+    };
+    pits[if last >= count { last - count } else { last }] == 0
 }
 
 /// Lists the steps of a sowing, at most those of `max_laps` laps, without playing it.
@@ -274,7 +307,7 @@ fn count_endless(
 }
 
 /// Tells whether a lap of `lifted` seeds is sown by decreasing ring index (S5).
-const fn clockwise(direction: Direction, lifted: u16) -> bool {
+pub(crate) const fn clockwise(direction: Direction, lifted: u16) -> bool {
     matches!(direction, Direction::Parity) && lifted % 2 == 1
 }
 

@@ -1,8 +1,10 @@
 //! Search: alpha-beta, and Gumbel tree search over an [`Evaluator`].
 
+mod alpha_beta;
 mod evaluator;
 mod gumbel;
 mod tree;
 
+pub use alpha_beta::{AlphaBetaSearch, MAX_DEPTH, SearchError, SearchResult, alpha_beta};
 pub use evaluator::{Evaluations, Evaluator, EvaluatorError};
 pub use gumbel::{GumbelConfig, GumbelSearch, RootResult};
