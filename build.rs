@@ -18,7 +18,6 @@ fn main() {
         commit.as_deref().unwrap_or("unknown")
     );
     // The build script of torch-sys passes on the folder it links from.
-    println!("cargo::rerun-if-env-changed=DEP_TCH_LIBTORCH_LIB");
     if let (true, Some(folder)) = (trains, env::var_os("DEP_TCH_LIBTORCH_LIB")) {
         link_libtorch(Path::new(&folder));
     }

@@ -1,0 +1,185 @@
+# The one door: `make help` lists what there is.
+#
+# Everything is set up on first use and reused afterwards: Python packages in
+# .venv, libtorch in .libtorch, compiled code in target.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+MAKEFLAGS += --no-builtin-rules --no-print-directory
+# Steps share cargo's and pip's locks: side by side they would only wait.
+.NOTPARALLEL:
+
+PYTHON ?= python3
+# Targets are named relative to this folder, whose own name may hold spaces.
+STAMPS := .venv/stamps
+BIN := .venv/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+# A run of CI must not touch the lock file.
+LOCKED := $(if $(CI),--locked)
+
+# Terminals and other tools set these two for their own use: only the words
+# after `make` count.
+ifneq ($(origin COLUMNS),command line)
+override COLUMNS :=
+endif
+ifneq ($(origin OUT),command line)
+override OUT :=
+endif
+unexport COLUMNS OUT VARIANT MINUTES SEED
+
+# ---- libtorch: the user's own, all of PyTorch (CUDA=1), or the lean set-up
+
+TORCH_SETUP := $(BIN)/python python/tools/libtorch.py
+ifneq ($(strip $(LIBTORCH)),)
+TORCH_ENV := LIBTORCH="$(shell cd '$(LIBTORCH)' 2>/dev/null && pwd)"
+TORCH_READY := $(TORCH_SETUP) check '$(LIBTORCH)'
+else ifneq ($(filter-out 0,$(CUDA)),)
+TORCH_ENV := LIBTORCH_USE_PYTORCH=1
+TORCH_READY := $(PIP) install torch==2.13.0 && $(TORCH_SETUP) check-python
+TORCH_LINKED := $(TORCH_SETUP) check-cuda
+else
+# .cargo/config.toml names the folder.
+TORCH_ENV :=
+TORCH_READY := $(TORCH_SETUP) setup .libtorch
+endif
+unexport LIBTORCH LIBTORCH_USE_PYTORCH
+# The same environment for every call that compiles the trainer, so that none
+# rebuilds what another has built.
+TRAIN_CARGO := env VIRTUAL_ENV="$(CURDIR)/.venv" PATH="$(CURDIR)/$(BIN):$$PATH" $(TORCH_ENV) cargo
+PYTHON_CARGO := env PYO3_PYTHON="$(CURDIR)/$(BIN)/python" cargo
+
+# ---- doors
+
+.PHONY: help train build libtorch test test-core test-rust test-train test-python fmt fmt-check \
+	lint lint-rust lint-python docs digest bench notebooks ci clean distclean
+
+help: ## list the doors
+	@echo 'make DOOR, where DOOR is one of'
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1\t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 14
+	@echo 'train takes VARIANT= COLUMNS= MINUTES= SEED= OUT=; train and test take CUDA=1 or LIBTORCH=FOLDER'
+
+train: build target/release/endodoi-train ## set everything up, train an agent and show how well it plays
+	@$(BIN)/endodoi train $(if $(VARIANT),--variant $(VARIANT)) $(if $(COLUMNS),--columns $(COLUMNS)) \
+		$(if $(MINUTES),--minutes $(MINUTES)) $(if $(SEED),--seed $(SEED)) $(if $(OUT),--out $(OUT))
+
+test: test-rust test-train test-python ## run every test, those of the trainer included
+	@echo 'all tests passed'
+
+test-core: test-rust ## run the Rust and Python tests that need no torch
+	@$(MAKE) test-python MARK='not train'
+	@echo 'all tests of the core passed'
+
+build: $(STAMPS)/build ## build the package into .venv, with the command endodoi
+	@echo 'built: .venv/bin/endodoi and the Python package endodoi in .venv'
+
+fmt: $(STAMPS)/dev ## format the Rust and Python sources
+	cargo fmt
+	$(BIN)/ruff check --quiet --fix-only --select I .
+	$(BIN)/ruff format .
+
+lint: lint-rust lint-python ## check sources, types and stubs; every warning is an error
+
+docs: libtorch ## build the Rust documentation; every warning is an error
+	RUSTDOCFLAGS='-D warnings' cargo doc $(LOCKED) --no-deps --lib
+	RUSTDOCFLAGS='-D warnings' $(PYTHON_CARGO) doc $(LOCKED) --no-deps --lib --features python
+	RUSTDOCFLAGS='-D warnings' $(TRAIN_CARGO) doc $(LOCKED) --no-deps --lib --features train
+	$(BIN)/python python/tools/links.py
+
+digest: rust ## play the fixed games and compare their hash with the recorded one
+	cargo test $(LOCKED) --test digest -- --nocapture
+
+bench: rust ## measure the core
+	cargo bench $(LOCKED)
+
+notebooks: $(STAMPS)/dev ## run the notebooks in small
+	@shopt -s nullglob; for notebook in notebooks/*.ipynb; do \
+		echo "running $$notebook"; \
+		ENDODOI_SMALL=1 $(BIN)/jupyter execute --timeout=600 "$$notebook"; \
+	done
+
+ci: fmt-check lint docs digest notebooks test ## do what must pass before a change lands
+	@echo 'everything passed'
+
+clean: ## remove what was compiled; .venv and .libtorch stay (distclean removes them too)
+	cargo clean
+	rm -rf .mypy_cache .pytest_cache .ruff_cache $(STAMPS)/build $(STAMPS)/dev
+
+distclean: clean
+	rm -rf .venv .libtorch .libtorch.partial .libtorch.lock
+
+# ---- parts of the doors
+
+.PHONY: rust compiler FORCE
+
+rust:
+	@cargo --version >/dev/null 2>&1 || { \
+		echo 'error: cargo was not found; install Rust 1.88 or later, for instance with rustup' >&2; exit 1; }
+
+compiler:
+	@c++ --version >/dev/null 2>&1 || { \
+		echo 'error: the trainer needs a C++17 compiler: install g++ or clang' >&2; exit 1; }
+
+test-rust: rust
+	cargo test $(LOCKED)
+
+test-train: libtorch
+	$(TRAIN_CARGO) test $(LOCKED) --features train --lib -- train::
+	$(TRAIN_CARGO) test $(LOCKED) --features train --bins $(if $(wildcard tests/train_*.rs),--test 'train_*')
+
+test-python: $(STAMPS)/dev
+	ENDODOI_TRAIN="$(CURDIR)/target/debug/endodoi-train" $(BIN)/pytest $(if $(MARK),-m '$(MARK)')
+
+fmt-check: $(STAMPS)/dev rust
+	cargo fmt --check
+	$(BIN)/ruff format --check .
+
+lint-rust: libtorch
+	cargo clippy $(LOCKED) --all-targets -- -D warnings
+	$(PYTHON_CARGO) clippy $(LOCKED) --all-targets --features python -- -D warnings
+	$(TRAIN_CARGO) clippy $(LOCKED) --all-targets --features train -- -D warnings
+
+lint-python: $(STAMPS)/dev
+	$(BIN)/ruff check .
+	$(BIN)/mypy python/endodoi python/tools tests/python
+	MYPYPATH=python $(BIN)/stubtest endodoi._core
+
+libtorch: rust compiler $(STAMPS)/venv
+	@$(TORCH_READY)
+
+target/release/endodoi-train: libtorch FORCE
+	@$(TRAIN_CARGO) build $(LOCKED) --release --features train --bin endodoi-train
+	@$(if $(TORCH_LINKED),$(TORCH_LINKED) $@)
+
+# ---- set-up of .venv: one stamp for each step, renewed when its inputs change
+
+$(STAMPS)/venv:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10))' || { \
+		echo 'error: Python 3.10 or later is needed; name one with PYTHON=' >&2; exit 1; }
+	@echo 'creating .venv'
+	@$(PYTHON) -m venv .venv || { \
+		echo 'error: no virtual environment; on Debian and Ubuntu install python3-venv' >&2; exit 1; }
+	@$(BIN)/python -c 'import sys; sys.exit(sys.version_info < (3, 10))' || { \
+		echo 'error: .venv is of an older Python than 3.10; remove it' >&2; exit 1; }
+	@$(PIP) install --upgrade 'pip>=25.1'
+	@mkdir -p $(STAMPS) && touch $@
+
+# The trainer is no part of the extension module.
+CORE_SOURCES := Cargo.toml build.rs pyproject.toml $(wildcard Cargo.lock) \
+	$(shell find src -name '*.rs' -not -path 'src/train/*' -not -path 'src/bin/*' 2>/dev/null)
+
+$(STAMPS)/build: $(CORE_SOURCES) $(STAMPS)/maturin
+	@echo 'building the package'
+	@env VIRTUAL_ENV="$(CURDIR)/.venv" $(BIN)/maturin develop $(LOCKED) --release \
+		--extras arrow,pettingzoo,plot
+	@touch $@
+
+$(STAMPS)/maturin: pyproject.toml | rust $(STAMPS)/venv
+	@$(PIP) install 'maturin>=1.10,<2'
+	@touch $@
+
+$(STAMPS)/dev: pyproject.toml $(STAMPS)/build
+	@echo 'installing the tools of the checks'
+	@$(PIP) install --group dev
+	@touch $@
