@@ -1,3 +1,90 @@
 //! The lockstep engine: many games advanced together, ply by ply.
 //!
 //! Axis letters of every array: `B` rows (games), `N = 2C` pits, `C` columns (actions), `T` plies.
+//!
+//! A [`Batch`] holds `B` games as lanes of blocks of 64. [`Batch::step`] plays one column in every
+//! game and writes rewards, ends, observations and exact masks of legal moves into arrays of the
+//! caller. A game depends on (row seed, episode) and the actions alone: never on the number of
+//! threads or on how rows are split into batches.
+//!
+//! ```
+//! use endodoi::batch::{Batch, BatchConfig, Seeds, StepArrays};
+//! use endodoi::Variant;
+//!
+//! let mut batch = Batch::new(BatchConfig::new(3, Variant::CrossEndodoi.ruleset()))?;
+//! batch.reset(Some(&Seeds::Integer(7)), None)?;
+//! let mut arrays = StepArrays::new(&batch);
+//! batch.step(&[3, 0, 5], arrays.buffers())?;
+//! // Row 0 captured 5 seeds; North sees its own row first.
+//! assert_eq!(arrays.observations[..12], [4, 4, 0, 4, 4, 0, 0, 5, 5, 1, 0, 4]);
+//! assert_eq!(arrays.captured[..2], [5, 0]);
+//! assert_eq!(arrays.to_play, [1, 1, 1]);
+//! # Ok::<(), endodoi::batch::BatchError>(())
+//! ```
+
+mod block;
+mod buffers;
+mod config;
+mod engine;
+mod error;
+pub(crate) mod opening;
+mod pits;
+mod snapshot;
+
+pub use buffers::{StepArrays, StepBuffers};
+pub use config::{Autoreset, BatchConfig, IllegalMove, Seeds};
+pub use engine::Batch;
+pub use error::{BatchError, IllegalReason, SnapshotError};
+
+/// Lanes in a block: one bit of a word each.
+const LANES: usize = 64;
+
+/// How a game of a batch ended: the codes of every `end_reason` array.
+///
+/// Codes 5 and 6 (`error`, `late`) belong to games between players and never come from a batch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(i8)]
+pub enum GameEnd {
+    /// The side to move had no legal move (E1).
+    Stuck = 0,
+    /// `quiet_limit` plies went by without a capture (E3).
+    Quiet = 1,
+    /// An endless sowing was played (S6).
+    Endless = 2,
+    /// The game was cut (E4).
+    MaxPlies = 3,
+    /// An illegal action lost the game ([`IllegalMove::Loss`]).
+    Illegal = 4,
+}
+
+impl GameEnd {
+    /// Every end, in the order of the codes.
+    pub const ALL: [GameEnd; 5] = [
+        GameEnd::Stuck,
+        GameEnd::Quiet,
+        GameEnd::Endless,
+        GameEnd::MaxPlies,
+        GameEnd::Illegal,
+    ];
+
+    /// Returns the code in `end_reason` arrays; -1 there stands for a game that goes on.
+    pub const fn code(self) -> i8 {
+        self as i8
+    }
+
+    /// Returns the end of a code, `None` for -1 and for codes that no batch writes.
+    pub fn of_code(code: i8) -> Option<GameEnd> {
+        GameEnd::ALL.into_iter().find(|end| end.code() == code)
+    }
+
+    /// Returns the name that users see: `stuck`, `quiet`, `endless`, `max_plies` or `illegal`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            GameEnd::Stuck => "stuck",
+            GameEnd::Quiet => "quiet",
+            GameEnd::Endless => "endless",
+            GameEnd::MaxPlies => "max_plies",
+            GameEnd::Illegal => "illegal",
+        }
+    }
+}
