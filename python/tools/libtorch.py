@@ -65,9 +65,12 @@ CUDA_FILES = (
 )
 CUDA_EXTRAS = "cudart,cupti"
 
+FULL = 300_000_000
+"""Bytes free below which a download is taken to have failed for want of space."""
+
 OFFLINE = re.compile(
-    r"NewConnectionError|Max retries|name resolution|timed out|ProxyError|SSLError"
-    r"|Connection(?:Reset|Refused|Aborted| broken)|Network is unreachable"
+    r"NewConnectionError|incomplete-download|Max retries|name resolution|timed out|ProxyError"
+    r"|SSLError|Connection(?:Reset|Refused|Aborted| broken)|Network is unreachable"
 )
 OWN_LIBTORCH = (
     f"or set LIBTORCH to the folder of a libtorch {VERSION} of your own (it holds include and lib)"
@@ -220,24 +223,29 @@ def run_pip(command: Sequence[str], requirement: str, scratch: Path) -> None:
     with log.open("w", encoding="utf-8") as output:
         process = subprocess.Popen(command, env=environment, stdout=output, stderr=output)
         try:
-            watch(process, scratch)
+            free = watch(process, scratch)
         except BaseException:
             process.terminate()
             process.wait()
             raise
     if process.returncode != 0:
-        raise SetupError(pip_message(requirement, log.read_text(encoding="utf-8")))
+        raise SetupError(pip_message(requirement, log.read_text(encoding="utf-8"), free))
 
 
-def watch(process: subprocess.Popen[bytes], scratch: Path) -> None:
-    """Wait for `process`, reporting the bytes in `scratch` now and then."""
+def watch(process: subprocess.Popen[bytes], scratch: Path) -> int:
+    """Wait for `process`, reporting the bytes in `scratch` now and then.
+
+    Returns the fewest bytes that were free on the disk meanwhile.
+    """
     terminal = sys.stderr.isatty()
     pause = 1.0 if terminal else 15.0
     due = time.monotonic() + pause
     shown = False
+    free = shutil.disk_usage(scratch).free
     while True:
+        free = min(free, shutil.disk_usage(scratch).free)
         try:
-            process.wait(timeout=0.2)
+            process.wait(timeout=0.1)
             break
         except subprocess.TimeoutExpired:
             pass
@@ -249,15 +257,20 @@ def watch(process: subprocess.Popen[bytes], scratch: Path) -> None:
             shown = True
     if shown and terminal:
         print(file=sys.stderr)
+    return free
 
 
-def pip_message(requirement: str, log: str) -> str:
-    """Return why pip failed, what it said last, and what to do about it."""
+def pip_message(requirement: str, log: str, free: int) -> str:
+    """Return why pip failed, what it said last, and what to do about it.
+
+    pip calls a full disk an interrupted connection, so `free`, the fewest
+    bytes that were free while it ran, counts more than its words.
+    """
     lines = [line.strip() for line in log.splitlines() if line.strip()]
-    errors = [line for line in lines if line.startswith("ERROR")] or lines
-    said = "; ".join(errors[-2:]) or "pip said nothing"
-    if "No space left" in log:
-        advice = f"the disk is full: free {SPACE / 1e9:.1f} GB"
+    errors = [line for line in lines if line.lower().startswith("error")] or lines
+    said = "; ".join(errors[-2:]) or "nothing"
+    if free < FULL or "No space left" in log:
+        advice = f"the disk is full or nearly so: free {SPACE / 1e9:.1f} GB"
     elif OFFLINE.search(log):
         advice = "the package index was not reached: check the network and run it again"
     elif "No matching distribution" in log:
