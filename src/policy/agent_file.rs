@@ -1,0 +1,282 @@
+//! Agent files: weights and what is known of them, in one safetensors file.
+
+use std::collections::HashMap;
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use safetensors::tensor::{Dtype, Metadata, SafeTensors, TensorView};
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+use super::features::{FEATURES, FEATURES_VERSION, GLOBALS};
+use super::weights::{NamedTensor, NetworkSizes, Weights, WeightsError};
+use crate::ruleset::Ruleset;
+
+/// The version of the agent file that this program writes and reads.
+pub const FORMAT_VERSION: u32 = 1;
+
+/// The key of the file's header under which everything but the tensors lies, as JSON.
+const HEADER_KEY: &str = "endodoi";
+
+const FORMAT: &str = "endodoi-agent";
+
+/// The way an agent was trained, which decides how it plays.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Learner {
+    /// Policy and value for Gumbel tree search.
+    Gumbel,
+}
+
+/// What an agent file says of its weights.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AgentMetadata {
+    /// How the agent was trained.
+    pub learner: Learner,
+    /// The rules it was trained on; it may play on any other size.
+    pub ruleset: Ruleset,
+    /// The widths of its network.
+    pub network: NetworkSizes,
+    /// Optimiser steps taken.
+    pub step: u64,
+    /// Games of self-play finished.
+    pub games: u64,
+    /// Simulations of a move unless the player's specification says otherwise.
+    pub simulations: u32,
+}
+
+/// An agent file's contents.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AgentFile {
+    /// What is known of the weights.
+    pub metadata: AgentMetadata,
+    /// The weights.
+    pub weights: Weights,
+}
+
+/// Why an agent file is refused.
+#[derive(Debug, Error)]
+pub enum AgentFileError {
+    /// It cannot be read or written.
+    #[error("{0}")]
+    Io(#[from] std::io::Error),
+    /// It is no safetensors file, or only a part of one.
+    #[error("not a complete safetensors file ({0})")]
+    NotSafetensors(String),
+    /// It is a safetensors file of something else.
+    #[error("a safetensors file without the metadata of an agent ({0})")]
+    NotAgent(String),
+    /// It was written in another format.
+    #[error("format version {got}, this program reads {FORMAT_VERSION}")]
+    FormatVersion {
+        /// The version found.
+        got: u32,
+    },
+    /// Its network sees positions in another way.
+    #[error(
+        "features version {version} with {features} and {globals} numbers, this program has \
+         version {FEATURES_VERSION} with {FEATURES} and {GLOBALS}"
+    )]
+    Features {
+        /// The version found.
+        version: u32,
+        /// Features of a pit found.
+        features: usize,
+        /// Features of the board found.
+        globals: usize,
+    },
+    /// Its tensors do not make the network it describes.
+    #[error(transparent)]
+    Weights(#[from] WeightsError),
+}
+
+/// The part of the header that is read before anything else, whatever the version.
+#[derive(Deserialize)]
+struct Envelope {
+    format: String,
+    format_version: u32,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Header {
+    format: String,
+    format_version: u32,
+    features: Features,
+    agent: AgentMetadata,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Features {
+    version: u32,
+    pit: usize,
+    board: usize,
+}
+
+impl AgentFile {
+    /// Reads an agent file and checks everything in it.
+    ///
+    /// # Errors
+    /// [`AgentFileError`] says what is wrong with the file.
+    pub fn read(path: &Path) -> Result<AgentFile, AgentFileError> {
+        AgentFile::from_bytes(&fs::read(path)?)
+    }
+
+    /// Reads the bytes of an agent file.
+    ///
+    /// # Errors
+    /// [`AgentFileError`] says what is wrong with them.
+    pub fn from_bytes(bytes: &[u8]) -> Result<AgentFile, AgentFileError> {
+        let (tensors, json) = read_tensors(bytes)?;
+        let header = parse_header(&json)?;
+        let weights = Weights::new(header.agent.network, tensors)?;
+        Ok(AgentFile {
+            metadata: header.agent,
+            weights,
+        })
+    }
+
+    /// Returns the bytes of the file; equal agents give equal bytes.
+    ///
+    /// # Errors
+    /// [`AgentFileError::NotSafetensors`] when the contents cannot be serialised.
+    pub fn to_bytes(&self) -> Result<Vec<u8>, AgentFileError> {
+        let header = Header {
+            format: FORMAT.to_owned(),
+            format_version: FORMAT_VERSION,
+            features: Features {
+                version: FEATURES_VERSION,
+                pit: FEATURES,
+                board: GLOBALS,
+            },
+            agent: self.metadata.clone(),
+        };
+        let json = serde_json::to_string(&header)
+            .map_err(|error| AgentFileError::NotSafetensors(error.to_string()))?;
+        let tensors = self.weights.tensors().iter();
+        write_tensors(tensors.map(|t| (t.name.as_str(), &*t.shape, &*t.data)), json)
+    }
+
+    /// Writes the file under a temporary name beside `path` and renames it: there is an old file
+    /// or a new one at every moment, never a part of one.
+    ///
+    /// # Errors
+    /// [`AgentFileError::Io`] when the folder cannot be written to; an older file stays.
+    pub fn write(&self, path: &Path) -> Result<(), AgentFileError> {
+        Ok(replace_file(path, &self.to_bytes()?)?)
+    }
+}
+
+fn parse_header(json: &str) -> Result<Header, AgentFileError> {
+    let not_agent = |error: serde_json::Error| AgentFileError::NotAgent(error.to_string());
+    let envelope: Envelope = serde_json::from_str(json).map_err(not_agent)?;
+    if envelope.format != FORMAT {
+        let message = format!("format is {:?}", envelope.format);
+        return Err(AgentFileError::NotAgent(message));
+    }
+    if envelope.format_version != FORMAT_VERSION {
+        return Err(AgentFileError::FormatVersion {
+            got: envelope.format_version,
+        });
+    }
+    let header: Header = serde_json::from_str(json).map_err(not_agent)?;
+    let features = &header.features;
+    if (features.version, features.pit, features.board) != (FEATURES_VERSION, FEATURES, GLOBALS) {
+        return Err(AgentFileError::Features {
+            version: features.version,
+            features: features.pit,
+            globals: features.board,
+        });
+    }
+    Ok(header)
+}
+
+/// Reads all tensors of a safetensors file, sorted by name, and its header's JSON.
+///
+/// # Errors
+/// [`AgentFileError`] when the bytes are no safetensors file of ours.
+pub(crate) fn read_tensors(bytes: &[u8]) -> Result<(Vec<NamedTensor>, String), AgentFileError> {
+    let broken = |error: safetensors::SafeTensorError| {
+        AgentFileError::NotSafetensors(format!("{error}, {} bytes", bytes.len()))
+    };
+    let (_, header): (usize, Metadata) = SafeTensors::read_metadata(bytes).map_err(broken)?;
+    let file = SafeTensors::deserialize(bytes).map_err(broken)?;
+    let json = header
+        .metadata()
+        .as_ref()
+        .and_then(|entries| entries.get(HEADER_KEY))
+        .ok_or_else(|| AgentFileError::NotAgent(format!("no key {HEADER_KEY:?}")))?;
+    let mut tensors = Vec::with_capacity(file.len());
+    for (name, view) in file.iter() {
+        if view.dtype() != Dtype::F32 {
+            return Err(AgentFileError::Weights(WeightsError::Type {
+                name: name.to_owned(),
+                got: format!("{:?}", view.dtype()),
+            }));
+        }
+        let numbers = view.data().chunks_exact(4);
+        tensors.push(NamedTensor {
+            name: name.to_owned(),
+            shape: view.shape().to_vec(),
+            data: numbers
+                .map(|four| f32::from_le_bytes([four[0], four[1], four[2], four[3]]))
+                .collect(),
+        });
+    }
+    tensors.sort_by(|a, b| a.name.cmp(&b.name));
+    Ok((tensors, json.clone()))
+}
+
+/// Serialises tensors, given as (name, shape, numbers), under a header of JSON.
+///
+/// # Errors
+/// [`AgentFileError::NotSafetensors`] when a shape does not match its numbers.
+pub(crate) fn write_tensors<'a>(
+    tensors: impl Iterator<Item = (&'a str, &'a [usize], &'a [f32])>,
+    json: String,
+) -> Result<Vec<u8>, AgentFileError> {
+    let bytes: Vec<(String, Vec<usize>, Vec<u8>)> = tensors
+        .map(|(name, shape, data)| {
+            let bytes = data.iter().flat_map(|number| number.to_le_bytes());
+            (name.to_owned(), shape.to_vec(), bytes.collect())
+        })
+        .collect();
+    let broken =
+        |error: safetensors::SafeTensorError| AgentFileError::NotSafetensors(error.to_string());
+    let views = bytes
+        .iter()
+        .map(|(name, shape, bytes)| {
+            Ok((
+                name.as_str(),
+                TensorView::new(Dtype::F32, shape.clone(), bytes)?,
+            ))
+        })
+        .collect::<Result<Vec<_>, _>>()
+        .map_err(broken)?;
+    let header = HashMap::from([(HEADER_KEY.to_owned(), json)]);
+    safetensors::serialize(views, Some(header)).map_err(broken)
+}
+
+/// The end of the names of files that are being written.
+pub(crate) const TEMPORARY: &str = ".part";
+
+/// Writes a file under a temporary name beside `path`, brings it to the disk and renames it.
+///
+/// # Errors
+/// Those of the file system; the temporary file is removed and an older file stays.
+pub(crate) fn replace_file(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(format!(".{}{TEMPORARY}", std::process::id()));
+    let temporary: PathBuf = path.with_file_name(name);
+    let written = fs::File::create(&temporary).and_then(|mut file| {
+        file.write_all(bytes)?;
+        file.sync_all()
+    });
+    let renamed = written.and_then(|()| fs::rename(&temporary, path));
+    if renamed.is_err() {
+        // The first error is the one to tell; the leftover is removed when the run starts again.
+        let _ = fs::remove_file(&temporary);
+    }
+    renamed
+}

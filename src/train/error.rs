@@ -1,0 +1,97 @@
+//! Why training cannot start or go on.
+
+use std::path::PathBuf;
+
+use thiserror::Error;
+
+use crate::policy::PolicyError;
+use crate::policy::weights::WeightsError;
+use crate::ruleset::RulesetError;
+use crate::search::EvaluatorError;
+
+/// Why training cannot start or go on.
+#[derive(Debug, Error)]
+pub enum TrainError {
+    /// A setting outside its range.
+    #[error("{field} is {value}, expected {expected}")]
+    Setting {
+        /// The setting's name.
+        field: &'static str,
+        /// The value given.
+        value: String,
+        /// What would be accepted.
+        expected: String,
+    },
+    /// A configuration file that cannot be read.
+    #[error("configuration {path}: {message}")]
+    Config {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong, with line and key.
+        message: String,
+    },
+    /// A rule set that does not exist.
+    #[error(transparent)]
+    Ruleset(#[from] RulesetError),
+    /// A file that cannot be read or written.
+    #[error("{path}: {source}")]
+    File {
+        /// The file or folder.
+        path: PathBuf,
+        /// What the system says.
+        source: std::io::Error,
+    },
+    /// A checkpoint that cannot be used.
+    #[error("checkpoint {path}: {message}")]
+    Checkpoint {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        message: String,
+    },
+    /// A folder that holds a run already.
+    #[error("{path} holds a run already: go on with `--resume {path}` or choose another `--out`")]
+    RunExists {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// Weights that do not make a network.
+    #[error(transparent)]
+    Weights(#[from] WeightsError),
+    /// The network has another number of tensors than its layout.
+    #[error("the network has fewer tensors than its layout")]
+    Layout,
+    /// The search could not evaluate.
+    #[error(transparent)]
+    Evaluator(#[from] EvaluatorError),
+    /// A player of the evaluation failed.
+    #[error(transparent)]
+    Policy(#[from] PolicyError),
+    /// libtorch refused.
+    #[error("libtorch: {0}")]
+    Torch(#[from] tch::TchError),
+    /// The loss is no longer a finite number.
+    #[error("the loss became {loss} in step {step}: lower learner.learning_rate and resume")]
+    Diverged {
+        /// The loss.
+        loss: f64,
+        /// The step.
+        step: u64,
+    },
+    /// A thread of the trainer ended by a panic.
+    #[error("a thread of the trainer failed: {message}")]
+    Thread {
+        /// What it said.
+        message: String,
+    },
+}
+
+impl TrainError {
+    /// Names the path of an input or output error.
+    pub fn file(path: impl Into<PathBuf>, source: std::io::Error) -> TrainError {
+        TrainError::File {
+            path: path.into(),
+            source,
+        }
+    }
+}
