@@ -3,9 +3,12 @@
 use std::fmt;
 use std::str::FromStr;
 
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
 use thiserror::Error;
 
+use crate::board::MAX_SEEDS;
+use crate::pit::MAX_COLUMNS;
 use crate::position::{EndReason, MoveError, Position, Setup, SetupError};
 use crate::ruleset::Ruleset;
 use crate::side::Side;
@@ -161,14 +164,54 @@ pub struct GameRecord {
     /// Names of the players, South first.
     pub players: [String; 2],
     /// The columns played, the first by the side to move at the start.
+    #[serde(deserialize_with = "read_moves")]
     pub moves: Vec<u8>,
     /// Seeds captured by (South, North) at the end.
+    #[serde(deserialize_with = "read_captured")]
     pub captured: [u16; 2],
     /// `"south"`, `"north"` or `"draw"`; `None` for a cut game (E4).
     pub outcome: Option<String>,
-    /// `"stuck"`, `"quiet"`, `"endless"` or `"max_plies"`.
+    /// `"stuck"`, `"quiet"`, `"endless"` or `"max_plies"`; `"illegal"`, `"error"` or `"late"`
+    /// where the side to move lost by forfeit.
     pub end_reason: Option<String>,
 }
+
+/// Reads numbers and checks that each is at most `high`, naming the first that is not.
+fn read_numbers<'de, D: Deserializer<'de>>(
+    deserializer: D,
+    field: &str,
+    high: i64,
+) -> Result<Vec<i64>, D::Error> {
+    let values = Vec::<i64>::deserialize(deserializer)?;
+    match values.iter().position(|value| !(0..=high).contains(value)) {
+        None => Ok(values),
+        Some(at) => Err(D::Error::custom(format_args!(
+            "{field}[{at}] is {}, expected 0 to {high}",
+            values[at]
+        ))),
+    }
+}
+
+fn read_moves<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<u8>, D::Error> {
+    let values = read_numbers(deserializer, "moves", MAX_COLUMNS as i64 - 1)?;
+    Ok(values.into_iter().map(|value| value as u8).collect())
+}
+
+fn read_captured<'de, D: Deserializer<'de>>(deserializer: D) -> Result<[u16; 2], D::Error> {
+    match read_numbers(deserializer, "captured", MAX_SEEDS.into())?[..] {
+        [south, north] => Ok([south as u16, north as u16]),
+        ref values => Err(D::Error::custom(format_args!(
+            "captured has {} numbers, expected 2",
+            values.len()
+        ))),
+    }
+}
+
+/// The end reason of a game that was cut (E4).
+const CUT: &str = "max_plies";
+
+/// The end reasons of games that the side to move lost without the rules.
+const FORFEITS: [&str; 3] = ["illegal", "error", "late"];
 
 /// Why a game record is refused.
 #[derive(Debug, Error)]
@@ -205,12 +248,17 @@ impl GameRecord {
     /// A game that is not over after its last move is recorded as cut (`max_plies`).
     ///
     /// # Errors
-    /// [`RecordError::Move`] for the first move that is not legal.
+    /// [`RecordError::Move`] for the first move that is not legal, and for a start that an
+    /// endless sowing ended: its text would be that of an open position.
     pub fn of_moves(
         start: &Position,
         players: [String; 2],
         moves: &[u8],
     ) -> Result<GameRecord, RecordError> {
+        if let Some(reason @ EndReason::Endless) = start.end_reason() {
+            let error = MoveError::Over { reason };
+            return Err(RecordError::Move { ply: 0, error });
+        }
         let end = replay(start, moves)?;
         Ok(GameRecord {
             ruleset: *start.ruleset(),
@@ -219,11 +267,7 @@ impl GameRecord {
             moves: moves.to_vec(),
             captured: end.board().captured(),
             outcome: end.outcome().map(|outcome| outcome.name().to_owned()),
-            end_reason: Some(
-                end.end_reason()
-                    .map_or("max_plies", EndReason::name)
-                    .to_owned(),
-            ),
+            end_reason: Some(end.end_reason().map_or(CUT, EndReason::name).to_owned()),
         })
     }
 
@@ -231,47 +275,23 @@ impl GameRecord {
     ///
     /// # Errors
     /// [`RecordError`] when the line is no record, a move is illegal, or the end is not the one
-    /// that the moves lead to. Outcomes by forfeit (`illegal`, `error`, `late`) stand as recorded.
+    /// that the moves lead to. A forfeit (`illegal`, `error`, `late`) is a game that was still
+    /// open, won by the side that was not to move.
     pub fn from_json(line: &str) -> Result<GameRecord, RecordError> {
         let record: GameRecord = serde_json::from_str(line)?;
         let end = record.replay()?;
-        let expect = |field, recorded: String, replayed: String| {
-            if recorded == replayed {
-                Ok(())
-            } else {
-                Err(RecordError::Mismatch {
-                    field,
-                    recorded,
-                    replayed,
-                })
-            }
+        let recorded = record.end_reason.as_deref().unwrap_or(CUT);
+        let forfeit = FORFEITS.contains(&recorded) && !end.is_over();
+        let (outcome, reason) = if forfeit {
+            (Some(end.to_move().other().name()), recorded)
+        } else {
+            let outcome = end.outcome().map(|outcome| outcome.name());
+            (outcome, end.end_reason().map_or(CUT, EndReason::name))
         };
-        expect(
-            "captured",
-            format!("{:?}", record.captured),
-            format!("{:?}", end.board().captured()),
-        )?;
-        let forfeit = matches!(
-            record.end_reason.as_deref(),
-            Some("illegal" | "error" | "late")
-        );
-        if !forfeit {
-            let outcome = end.outcome().map_or("none", |outcome| outcome.name());
-            expect(
-                "outcome",
-                record.outcome.clone().unwrap_or_else(|| "none".to_owned()),
-                outcome.to_owned(),
-            )?;
-            let reason = end.end_reason().map_or("max_plies", EndReason::name);
-            expect(
-                "end_reason",
-                record
-                    .end_reason
-                    .clone()
-                    .unwrap_or_else(|| "max_plies".to_owned()),
-                reason.to_owned(),
-            )?;
-        }
+        let captured = end.board().captured();
+        expect("captured", &record.captured, &captured)?;
+        expect("end_reason", &recorded, &reason)?;
+        expect("outcome", &record.outcome.as_deref(), &outcome)?;
         Ok(record)
     }
 
@@ -293,6 +313,23 @@ impl GameRecord {
             &self.moves,
         )
     }
+}
+
+/// Compares what a record says with what its moves lead to.
+fn expect<T: PartialEq + Serialize + ?Sized>(
+    field: &'static str,
+    recorded: &T,
+    replayed: &T,
+) -> Result<(), RecordError> {
+    if recorded == replayed {
+        return Ok(());
+    }
+    let text = |value: &T| serde_json::to_string(value).map_err(RecordError::Json);
+    Err(RecordError::Mismatch {
+        field,
+        recorded: text(recorded)?,
+        replayed: text(replayed)?,
+    })
 }
 
 fn replay(start: &Position, moves: &[u8]) -> Result<Position, RecordError> {

@@ -12,14 +12,27 @@ use crate::ruleset::Ruleset;
 /// assert_eq!((perft(&start, 0), perft(&start, 1), perft(&start, 2)), (1, 8, 58));
 /// ```
 pub fn perft(position: &Position, depth: u32) -> u64 {
-    match depth {
-        0 => 1,
-        1 => position.legal_moves().len() as u64,
-        _ => position
-            .legal_moves()
-            .iter()
-            .map(|column| perft(&position.play_legal(column).0, depth - 1))
-            .sum(),
+    if depth == 0 {
+        return 1;
+    }
+    let mut count = 0;
+    // The path is a list, not a recursion: on the smallest boards a game can be longer than a
+    // thread's stack is deep.
+    let mut path = vec![(*position, position.legal_moves().iter())];
+    loop {
+        let plies = path.len() as u64;
+        let Some((position, columns)) = path.last_mut() else {
+            return count;
+        };
+        if plies == u64::from(depth) {
+            count += position.legal_moves().len() as u64;
+            path.pop();
+        } else if let Some(column) = columns.next() {
+            let next = position.play_legal(column).0;
+            path.push((next, next.legal_moves().iter()));
+        } else {
+            path.pop();
+        }
     }
 }
 

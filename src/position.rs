@@ -450,7 +450,7 @@ impl Position {
         let columns = self.board.columns();
         if column >= columns {
             return Err(MoveError::ColumnRange {
-                column: column as i64,
+                column: i64::try_from(column).unwrap_or(i64::MAX),
                 last: columns - 1,
             });
         }
