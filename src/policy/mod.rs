@@ -1,6 +1,20 @@
 //! Players: each chooses legal columns for a whole batch of positions.
 
+mod alpha_beta;
+pub mod agent;
+pub mod agent_file;
 pub mod features;
+mod greedy;
+pub mod network;
+pub(crate) mod random;
+mod spec;
+pub mod weights;
+
+pub use agent::{Agent, AgentSearch};
+pub use alpha_beta::AlphaBeta;
+pub use greedy::Greedy;
+pub use random::Random;
+pub use spec::PolicySpec;
 
 use rand_xoshiro::Xoshiro128PlusPlus;
 use thiserror::Error;
@@ -56,4 +70,21 @@ pub trait Policy: Send {
         streams: &mut [Xoshiro128PlusPlus],
         moves: &mut [u8],
     ) -> Result<(), PolicyError>;
+
+    /// Chooses as [`Policy::choose`] does and adds the endless moves that were drawn and refused
+    /// for each game to `refused`, `u32[B]` (S6).
+    ///
+    /// Only players that draw before they look meet any; the others keep this default.
+    ///
+    /// # Errors
+    /// As [`Policy::choose`].
+    fn choose_counting(
+        &mut self,
+        positions: &[Position],
+        streams: &mut [Xoshiro128PlusPlus],
+        moves: &mut [u8],
+        _refused: &mut [u32],
+    ) -> Result<(), PolicyError> {
+        self.choose(positions, streams, moves)
+    }
 }

@@ -109,21 +109,33 @@ impl Rules {
     }
 }
 
+impl Default for AlphaBetaSearch {
+    /// Prepares searches of one ply.
+    fn default() -> AlphaBetaSearch {
+        AlphaBetaSearch::of_depth(1)
+    }
+}
+
 impl AlphaBetaSearch {
+    fn of_depth(depth: u32) -> AlphaBetaSearch {
+        AlphaBetaSearch {
+            depth,
+            children: Vec::new(),
+            refutations: [0; MAX_DEPTH as usize + 1],
+            nodes: 0,
+        }
+    }
+
     /// Prepares searches of `depth` plies.
     ///
     /// # Errors
     /// [`SearchError::DepthRange`] when the depth is not 1 to [`MAX_DEPTH`].
     pub fn new(depth: u32) -> Result<AlphaBetaSearch, SearchError> {
-        if !(1..=MAX_DEPTH).contains(&depth) {
-            return Err(SearchError::DepthRange { depth });
+        if (1..=MAX_DEPTH).contains(&depth) {
+            Ok(AlphaBetaSearch::of_depth(depth))
+        } else {
+            Err(SearchError::DepthRange { depth })
         }
-        Ok(AlphaBetaSearch {
-            depth,
-            children: Vec::new(),
-            refutations: [0; MAX_DEPTH as usize + 1],
-            nodes: 0,
-        })
     }
 
     /// Searches a position.

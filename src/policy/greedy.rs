@@ -1,0 +1,31 @@
+//! The player that takes the most seeds it can take at once.
+
+use rand_xoshiro::Xoshiro128PlusPlus;
+
+use crate::policy::alpha_beta::choose_by_search;
+use crate::policy::{Policy, PolicyError};
+use crate::position::Position;
+use crate::search::AlphaBetaSearch;
+
+/// Plays the move after which its captured difference is greatest: `alphabeta:1`.
+///
+/// E1's rest counts as captured, and among equal moves the lowest column is played.
+#[derive(Clone, Debug, Default)]
+pub struct Greedy {
+    search: AlphaBetaSearch,
+}
+
+impl Policy for Greedy {
+    fn name(&self) -> String {
+        "greedy".to_owned()
+    }
+
+    fn choose(
+        &mut self,
+        positions: &[Position],
+        _streams: &mut [Xoshiro128PlusPlus],
+        moves: &mut [u8],
+    ) -> Result<(), PolicyError> {
+        choose_by_search(&self.search, "greedy", positions, moves)
+    }
+}

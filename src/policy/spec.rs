@@ -1,0 +1,129 @@
+//! The text that names a player.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use crate::policy::agent::MAX_SIMULATIONS;
+use crate::policy::{Agent, AgentSearch, AlphaBeta, Greedy, Policy, PolicyError, Random};
+use crate::search::MAX_DEPTH;
+
+/// The forms that [`PolicySpec`] reads.
+const FORMS: &str = "random, greedy, alphabeta:N with N from 1 to 64, or agent:FILE_OR_RUN_DIR[@sims=N|@none] with N from 1 to 1000000";
+
+/// A player as users name it: `random`, `greedy`, `alphabeta:4`, `agent:runs/x@sims=32`.
+///
+/// ```
+/// use endodoi::policy::{Policy, PolicySpec};
+/// let spec: PolicySpec = "alphabeta:4".parse()?;
+/// assert_eq!(spec, PolicySpec::AlphaBeta { depth: 4 });
+/// assert_eq!(spec.build()?.name(), "alphabeta:4");
+/// let error = "alphabeta:65".parse::<PolicySpec>().unwrap_err();
+/// assert!(error.to_string().starts_with("player is \"alphabeta:65\", expected"));
+/// # Ok::<(), endodoi::policy::PolicyError>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PolicySpec {
+    /// `random`: uniform over the legal moves.
+    Random,
+    /// `greedy`: the same as `alphabeta:1`.
+    Greedy,
+    /// `alphabeta:N`: a search of fixed depth.
+    AlphaBeta {
+        /// Plies, 1 to [`MAX_DEPTH`].
+        depth: u32,
+    },
+    /// `agent:FILE_OR_RUN_DIR`, with `@sims=N` or `@none` for how it searches.
+    Agent {
+        /// The agent file, or the folder of a training run.
+        path: PathBuf,
+        /// How it chooses its moves.
+        search: AgentSearch,
+    },
+}
+
+impl PolicySpec {
+    /// Makes the player.
+    ///
+    /// # Errors
+    /// [`PolicyError`] when the depth is out of range or an agent file cannot be used.
+    pub fn build(&self) -> Result<Box<dyn Policy>, PolicyError> {
+        match self {
+            PolicySpec::Random => Ok(Box::new(Random)),
+            PolicySpec::Greedy => Ok(Box::<Greedy>::default()),
+            PolicySpec::AlphaBeta { depth } => match AlphaBeta::new(*depth) {
+                Ok(policy) => Ok(Box::new(policy)),
+                Err(_) => Err(refuse(&self.to_string())),
+            },
+            PolicySpec::Agent { path, search } => Ok(Box::new(Agent::load(path, *search)?)),
+        }
+    }
+}
+
+impl FromStr for PolicySpec {
+    type Err = PolicyError;
+
+    fn from_str(text: &str) -> Result<PolicySpec, PolicyError> {
+        match text.split_once(':') {
+            None if text == "random" => Ok(PolicySpec::Random),
+            None if text == "greedy" => Ok(PolicySpec::Greedy),
+            Some(("alphabeta", depth)) => count(depth, MAX_DEPTH)
+                .map(|depth| PolicySpec::AlphaBeta { depth })
+                .ok_or_else(|| refuse(text)),
+            Some(("agent", rest)) => parse_agent(rest).ok_or_else(|| refuse(text)),
+            _ => Err(refuse(text)),
+        }
+    }
+}
+
+impl fmt::Display for PolicySpec {
+    /// Writes the text that [`PolicySpec::from_str`] reads.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            PolicySpec::Random => f.write_str("random"),
+            PolicySpec::Greedy => f.write_str("greedy"),
+            PolicySpec::AlphaBeta { depth } => write!(f, "alphabeta:{depth}"),
+            PolicySpec::Agent { path, search } => {
+                write!(f, "agent:{}", path.display())?;
+                match search {
+                    AgentSearch::Default => Ok(()),
+                    AgentSearch::Simulations(count) => write!(f, "@sims={count}"),
+                    AgentSearch::None => f.write_str("@none"),
+                }
+            }
+        }
+    }
+}
+
+fn refuse(text: &str) -> PolicyError {
+    PolicyError::Spec {
+        spec: text.to_owned(),
+        expected: FORMS.to_owned(),
+    }
+}
+
+/// Reads a whole number from 1 to `most`, digits only.
+fn count(text: &str, most: u32) -> Option<u32> {
+    let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let number = text.parse().ok()?;
+    (digits && (1..=most).contains(&number)).then_some(number)
+}
+
+/// Reads `PATH`, `PATH@sims=N` or `PATH@none`.
+///
+/// What follows the last `@` is an option if it is `none` or holds `=` but no path separator;
+/// any other `@` belongs to the path.
+fn parse_agent(text: &str) -> Option<PolicySpec> {
+    let (path, search) = match text.rsplit_once('@') {
+        Some((path, "none")) => (path, AgentSearch::None),
+        Some((path, option)) if option.contains('=') && !option.contains(['/', '\\']) => {
+            let simulations = count(option.strip_prefix("sims=")?, MAX_SIMULATIONS)?;
+            (path, AgentSearch::Simulations(simulations))
+        }
+        _ => (text, AgentSearch::Default),
+    };
+    (!path.is_empty()).then(|| PolicySpec::Agent {
+        path: PathBuf::from(path),
+        search,
+    })
+}

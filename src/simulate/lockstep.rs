@@ -1,0 +1,215 @@
+//! Games between any players, advanced together so that players choose for many games at once.
+
+use rand_xoshiro::Xoshiro128PlusPlus;
+use rayon::prelude::*;
+
+use crate::policy::random::non_empty;
+use crate::policy::{Policy, PolicyError};
+use crate::position::Position;
+use crate::ruleset::Endless;
+use crate::simulate::EndCode;
+use crate::simulate::tally::{GameRow, Tally};
+use crate::sowing;
+
+/// Games that one thread advances at a time; fewer would cost more than they gain.
+const GRAIN: usize = 32;
+
+/// One game in lockstep with others.
+#[derive(Clone, Debug)]
+pub(crate) struct Game {
+    pub(crate) position: Position,
+    /// The player of each side, an index into the players of the run.
+    pub(crate) players: [usize; 2],
+    /// The stream of each side's player.
+    pub(crate) streams: [Xoshiro128PlusPlus; 2],
+    /// The columns played so far, the opening included.
+    pub(crate) moves: Vec<u8>,
+    pub(crate) tally: Tally,
+    pub(crate) end: Option<EndCode>,
+    /// What a failing player said.
+    pub(crate) failure: Option<String>,
+}
+
+/// What a player came up with for one game.
+#[derive(Clone, Debug)]
+enum Choice {
+    Column { column: u8, refused: u32 },
+    Failed(String),
+}
+
+impl Game {
+    /// Starts a game at `start` and plays the columns of its opening, which are legal.
+    pub(crate) fn open(
+        start: &Position,
+        opening: &[u8],
+        players: [usize; 2],
+        streams: [Xoshiro128PlusPlus; 2],
+        limits: Limits,
+    ) -> Game {
+        let mut game = Game {
+            position: *start,
+            players,
+            streams,
+            moves: Vec::new(),
+            tally: Tally::default(),
+            end: start.end_reason().map(EndCode::from),
+            failure: None,
+        };
+        for &column in opening {
+            game.apply(Choice::Column { column, refused: 0 }, limits);
+        }
+        game
+    }
+
+    fn player(&self) -> usize {
+        self.players[self.position.to_move().index()]
+    }
+
+    fn stream(&self) -> Xoshiro128PlusPlus {
+        self.streams[self.position.to_move().index()].clone()
+    }
+
+    /// Plays what the player to move chose: an illegal column and a failure lose the game.
+    fn apply(&mut self, choice: Choice, limits: Limits) {
+        let (column, refused) = match choice {
+            Choice::Column { column, refused } => (column, refused),
+            Choice::Failed(message) => {
+                self.failure = Some(message);
+                self.end = Some(EndCode::Error);
+                return;
+            }
+        };
+        if limits.offers && offers_endless(&self.position) {
+            self.tally.offers += 1;
+        }
+        let (position, sowing) = match self.position.play_sowing(column.into()) {
+            Ok(played) => played,
+            Err(error) => {
+                self.failure = Some(error.to_string());
+                self.end = Some(EndCode::Illegal);
+                return;
+            }
+        };
+        self.position = position;
+        self.moves.push(column);
+        self.tally.count(&sowing);
+        self.tally.endless_met += u64::from(refused);
+        let cut = limits
+            .max_plies
+            .is_some_and(|most| self.tally.plies >= most);
+        // A game that ends by the rules on the cap ply has ended, it is not cut (E4).
+        self.end = match position.end_reason() {
+            Some(reason) => Some(reason.into()),
+            None => cut.then_some(EndCode::MaxPlies),
+        };
+    }
+
+    /// Returns the row of a finished game; one that was interrupted counts as cut.
+    pub(crate) fn row(&self) -> GameRow {
+        let end = self.end.unwrap_or(EndCode::MaxPlies);
+        let at_fault = self.position.to_move().sign();
+        self.tally.finish(self.position.board(), end, at_fault)
+    }
+}
+
+/// What bounds and what is looked at in every game of a run.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Limits {
+    pub(crate) max_plies: Option<u32>,
+    /// Count the turns that offer an endless sowing.
+    pub(crate) offers: bool,
+}
+
+/// Tells whether the side to move could draw an endless sowing (S6).
+pub(crate) fn offers_endless(position: &Position) -> bool {
+    let side = position.to_move();
+    let pits = non_empty(position.board().row(side));
+    match position.ruleset().endless() {
+        Endless::Illegal => pits != position.legal_moves(),
+        Endless::Draw => pits
+            .iter()
+            .any(|column| sowing::is_endless(position.board(), position.ruleset(), side, column)),
+    }
+}
+
+/// Plays all games to their ends, ply by ply, each player choosing for all its games at once.
+///
+/// `go_on` is asked before every ply; when it says no, the games stay where they are and `false`
+/// is returned.
+pub(crate) fn play(
+    games: &mut [Game],
+    players: &mut [&mut dyn Policy],
+    limits: Limits,
+    mut go_on: impl FnMut() -> bool,
+) -> bool {
+    while games.iter().any(|game| game.end.is_none()) {
+        if !go_on() {
+            return false;
+        }
+        for (index, player) in players.iter_mut().enumerate() {
+            let mut own: Vec<&mut Game> = games
+                .iter_mut()
+                .filter(|game| game.end.is_none() && game.player() == index)
+                .collect();
+            choose_and_apply(&mut own, &mut **player, limits);
+        }
+    }
+    true
+}
+
+/// Lets a player choose for its games and plays what it chose.
+fn choose_and_apply(games: &mut [&mut Game], player: &mut dyn Policy, limits: Limits) {
+    if games.is_empty() {
+        return;
+    }
+    let positions: Vec<Position> = games.iter().map(|game| game.position).collect();
+    let mut streams: Vec<Xoshiro128PlusPlus> = games.iter().map(|game| game.stream()).collect();
+    let choices = choose(player, &positions, &mut streams);
+    games
+        .par_iter_mut()
+        .zip(choices)
+        .zip(streams)
+        .with_min_len(GRAIN)
+        .for_each(|((game, choice), stream)| {
+            let side = game.position.to_move().index();
+            game.streams[side] = stream;
+            game.apply(choice, limits);
+        });
+}
+
+/// Asks a player for all positions at once and, if it fails, for each of them alone, so that only
+/// the games it fails in are lost.
+fn choose(
+    player: &mut dyn Policy,
+    positions: &[Position],
+    streams: &mut [Xoshiro128PlusPlus],
+) -> Vec<Choice> {
+    let before = streams.to_vec();
+    if let Ok(choices) = try_choose(player, positions, streams) {
+        return choices;
+    }
+    streams.clone_from_slice(&before);
+    let mut choices = Vec::with_capacity(positions.len());
+    for (i, position) in positions.iter().enumerate() {
+        let one = std::slice::from_ref(position);
+        match try_choose(player, one, &mut streams[i..=i]) {
+            Ok(mut choice) => choices.append(&mut choice),
+            Err(error) => choices.push(Choice::Failed(error.to_string())),
+        }
+    }
+    choices
+}
+
+fn try_choose(
+    player: &mut dyn Policy,
+    positions: &[Position],
+    streams: &mut [Xoshiro128PlusPlus],
+) -> Result<Vec<Choice>, PolicyError> {
+    let mut moves = vec![0; positions.len()];
+    let mut refused = vec![0; positions.len()];
+    player.choose_counting(positions, streams, &mut moves, &mut refused)?;
+    let choices = moves.into_iter().zip(refused);
+    Ok(choices
+        .map(|(column, refused)| Choice::Column { column, refused })
+        .collect())
+}
