@@ -37,7 +37,7 @@ TORCH_ENV := LIBTORCH="$(shell cd '$(LIBTORCH)' 2>/dev/null && pwd)"
 TORCH_READY := $(TORCH_SETUP) check '$(LIBTORCH)'
 else ifneq ($(filter-out 0,$(CUDA)),)
 TORCH_ENV := LIBTORCH_USE_PYTORCH=1
-TORCH_READY := $(PIP) install torch==2.13.0 && $(TORCH_SETUP) check-python
+TORCH_READY := $(TORCH_SETUP) setup-python
 TORCH_LINKED := $(TORCH_SETUP) check-cuda
 else
 # .cargo/config.toml names the folder.

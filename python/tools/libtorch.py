@@ -6,7 +6,7 @@ kept: half a gigabyte instead of the 4.7 GB of an installed PyTorch.
 
     python python/tools/libtorch.py setup .libtorch    download and unpack
     python python/tools/libtorch.py check FOLDER       is FOLDER the right libtorch?
-    python python/tools/libtorch.py check-python       is this Python's torch right?
+    python python/tools/libtorch.py setup-python       install all of PyTorch instead
     python python/tools/libtorch.py check-cuda PROGRAM does PROGRAM load torch_cuda?
 
 ``setup`` leaves ``.libtorch/torch`` (``include``, ``lib``, ``build-version``) and,
@@ -22,6 +22,7 @@ import contextlib
 import errno
 import fcntl
 import fnmatch
+import importlib
 import os
 import platform
 import re
@@ -375,18 +376,34 @@ def check_version(found: str | None, where: str) -> None:
     if plain != VERSION:
         message = (
             f"needs torch {VERSION}, found {found or 'an unknown version'} ({where}):"
-            f" correct or unset LIBTORCH"
+            f" install that version, correct LIBTORCH or unset it"
         )
         raise SetupError(message)
 
 
-def check_python() -> None:
-    """Check that the running Python has torch of the right version, with CUDA."""
+def setup_python() -> None:
+    """Install all of PyTorch into the running Python unless it is there already.
+
+    Raises
+    ------
+    SetupError
+        If pip cannot install it or another version stays in its way.
+    """
+    if installed_torch() is None:
+        say(f"installing all of PyTorch {VERSION} into {sys.prefix} (4.7 GB)")
+        command = [sys.executable, "-m", "pip", "--disable-pip-version-check", "install"]
+        if subprocess.run([*command, f"torch=={VERSION}"], check=False).returncode != 0:
+            raise SetupError(f"pip could not install torch {VERSION}: {OWN_LIBTORCH}")
+    importlib.invalidate_caches()
+    check_version(installed_torch(), sys.prefix)
+
+
+def installed_torch() -> str | None:
+    """Return the version of torch that the running Python has, or None."""
     try:
-        found = metadata.version("torch")
+        return metadata.version("torch")
     except metadata.PackageNotFoundError:
-        raise SetupError(f"needs torch {VERSION}, found none in {sys.prefix}") from None
-    check_version(found, sys.prefix)
+        return None
 
 
 def check_cuda(program: Path) -> None:
@@ -414,7 +431,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     commands = parser.add_subparsers(dest="command", required=True)
     commands.add_parser("setup", help="download and unpack").add_argument("folder", type=Path)
     commands.add_parser("check", help="check a libtorch folder").add_argument("folder", type=Path)
-    commands.add_parser("check-python", help="check the torch of this Python")
+    commands.add_parser("setup-python", help="install all of PyTorch into this Python")
     commands.add_parser("check-cuda", help="check a program").add_argument("program", type=Path)
     options = parser.parse_args(arguments)
     try:
@@ -422,8 +439,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             setup(options.folder)
         elif options.command == "check":
             check(options.folder)
-        elif options.command == "check-python":
-            check_python()
+        elif options.command == "setup-python":
+            setup_python()
         else:
             check_cuda(options.program)
     except SetupError as error:
