@@ -1,0 +1,648 @@
+//! What a batch does at the edges: resets, ends, refusals, caps, openings, snapshots.
+
+mod batch_twin;
+mod common;
+
+use batch_twin::{Twin, batch, check_row, compare, step};
+use common::{changed, dodoi, set_up};
+use endodoi::batch::{
+    Autoreset, Batch, BatchConfig, BatchError, GameEnd, IllegalMove, IllegalReason, Seeds,
+    SnapshotError, StepArrays,
+};
+use endodoi::rng::{self, Purpose};
+use endodoi::{Endless, LoneCapture, Outcome, Position, Ruleset, Side, Variant};
+
+/// A position on four columns from which column 0 takes North's last seeds: stuck (E1).
+fn one_ply_from_the_end(ruleset: &Ruleset) -> Position {
+    set_up(ruleset, &[1, 0, 0, 2, 0, 0, 5, 0], 0, [12, 12], 0)
+}
+
+/// Everything that can be read from a batch, for "nothing changed".
+fn state(batch: &Batch) -> Vec<u8> {
+    batch.save().expect("saved")
+}
+
+fn masks(batch: &Batch) -> Vec<i8> {
+    let mut masks = vec![0; batch.rows() * batch.ruleset().columns()];
+    batch.masks(&mut masks).expect("right length");
+    masks
+}
+
+#[test]
+fn arrays_after_reset_agree_with_positions() {
+    let config = BatchConfig {
+        random_opening_plies: 3,
+        ..BatchConfig::new(130, dodoi(6))
+    };
+    let fast = batch(config, 11);
+    let slow = Twin::new(config, 11);
+    let mut observations = vec![0; 130 * 15];
+    fast.observe(&mut observations).expect("right length");
+    let mut to_play = vec![9; 130];
+    fast.to_play(&mut to_play).expect("right length");
+    let masks = masks(&fast);
+    for (row, twin) in slow.rows.iter().enumerate() {
+        check_row(&fast, &slow, row, "after reset");
+        assert_eq!(
+            observations[row * 15..][..15],
+            twin.position.observation()[..]
+        );
+        assert_eq!(to_play[row], 1, "three plies are played");
+        let legal: Vec<usize> = (0..6).filter(|c| masks[row * 6 + c] == 1).collect();
+        assert_eq!(legal, twin.legal());
+    }
+}
+
+#[test]
+fn step_before_reset_is_refused() {
+    let mut fresh = Batch::new(BatchConfig::new(3, dodoi(6))).expect("valid settings");
+    let mut arrays = StepArrays::new(&fresh);
+    assert_eq!(
+        fresh.step(&[0; 3], arrays.buffers()),
+        Err(BatchError::NotReset { row: 0 })
+    );
+    fresh
+        .reset(Some(&Seeds::Integer(1)), Some(&[true, false, true]))
+        .expect("reset");
+    assert_eq!(
+        fresh.step(&[0; 3], arrays.buffers()),
+        Err(BatchError::NotReset { row: 1 })
+    );
+    assert_eq!(fresh.started(0), Ok(true));
+    assert_eq!(fresh.started(1), Ok(false));
+    assert_eq!(fresh.position(1), Ok(Position::start(&dodoi(6))));
+}
+
+#[test]
+fn a_seeded_reset_starts_at_episode_0_and_an_unseeded_one_goes_on() {
+    let config = BatchConfig {
+        random_opening_plies: 4,
+        ..BatchConfig::new(5, dodoi(6))
+    };
+    let mut fast = batch(config, 7);
+    let first = fast.position(2);
+    fast.reset(None, None).expect("reset");
+    assert_eq!(fast.episode(2), Ok(1));
+    assert_ne!(fast.position(2), first);
+    fast.reset(None, Some(&[false, false, true, false, false]))
+        .expect("reset");
+    assert_eq!((fast.episode(2), fast.episode(3)), (Ok(2), Ok(1)));
+    // A list gives the row seeds themselves: row 0 now plays what row 2 played.
+    let seeds = Seeds::Rows(vec![rng::mix(7, 2), 1, 2, 3, 4]);
+    fast.reset(Some(&seeds), Some(&[true, false, false, false, false]))
+        .expect("reset");
+    assert_eq!(fast.position(0), first);
+    assert_eq!(
+        (fast.episode(0), fast.row_seed(0)),
+        (Ok(0), Ok(rng::mix(7, 2)))
+    );
+    assert_eq!(
+        (fast.episode(1), fast.row_seed(1)),
+        (Ok(1), Ok(rng::mix(7, 1)))
+    );
+}
+
+#[test]
+fn a_batch_never_seeded_plays_seed_0() {
+    let config = BatchConfig {
+        random_opening_plies: 4,
+        ..BatchConfig::new(70, dodoi(6))
+    };
+    let mut fresh = Batch::new(config).expect("valid settings");
+    fresh.reset(None, None).expect("reset");
+    let seeded = batch(config, 0);
+    for row in 0..70 {
+        assert_eq!(fresh.position(row), seeded.position(row));
+        assert_eq!(fresh.episode(row), Ok(0));
+    }
+}
+
+#[test]
+fn next_step_autoreset_ignores_the_action_and_rewards_nothing() {
+    let ruleset = dodoi(4);
+    let mut fast = batch(BatchConfig::new(2, ruleset), 1);
+    fast.set_position(0, &one_ply_from_the_end(&ruleset))
+        .expect("same rules");
+    let arrays = step(&mut fast, &[0, 0]);
+    assert_eq!(arrays.ended, [true, false]);
+    assert_eq!((arrays.rewards[0], arrays.outcome[0]), (1.0, 1));
+    assert_eq!(arrays.captured[..2], [20, 12]);
+    assert_eq!(arrays.masks[..4], [0; 4], "terminal mask");
+    let again = step(&mut fast, &[i64::MIN, 0]);
+    assert_eq!((again.ended[0], again.rewards[0]), (false, 0.0));
+    assert_eq!((again.end_reason[0], again.plies[0]), (-1, 0));
+    assert_eq!(
+        again.observations[..11],
+        Position::start(&ruleset).observation()[..]
+    );
+    assert_eq!(again.masks[..4], [1; 4]);
+    assert_eq!((fast.episode(0), fast.episode(1)), (Ok(1), Ok(0)));
+}
+
+#[test]
+fn disabled_autoreset_refuses_to_step_a_finished_row() {
+    let ruleset = dodoi(4);
+    let config = BatchConfig {
+        autoreset: Autoreset::Disabled,
+        ..BatchConfig::new(2, ruleset)
+    };
+    let mut fast = batch(config, 1);
+    fast.set_position(1, &one_ply_from_the_end(&ruleset))
+        .expect("same rules");
+    let ended = step(&mut fast, &[0, 0]);
+    assert!(ended.terminated[1]);
+    let before = state(&fast);
+    let mut arrays = StepArrays::new(&fast);
+    assert_eq!(
+        fast.step(&[0, 0], arrays.buffers()),
+        Err(BatchError::Finished { row: 1 })
+    );
+    assert_eq!(state(&fast), before);
+    fast.reset(None, Some(&[false, true])).expect("reset");
+    assert_eq!(fast.plies(0), Ok(1));
+    step(&mut fast, &[0, 0]);
+}
+
+#[test]
+fn a_refused_step_changes_neither_batch_nor_arrays() {
+    let mut fast = batch(BatchConfig::new(70, dodoi(6)), 3);
+    step(&mut fast, &[0; 70]);
+    let before = state(&fast);
+    let mut arrays = StepArrays::new(&fast);
+    let untouched = arrays.clone();
+    let legal = |row: usize| -> Vec<usize> {
+        let position = fast.position(row).expect("a row");
+        position.legal_moves().iter().collect()
+    };
+    let mut actions: Vec<i64> = (0..70).map(|row| legal(row)[0] as i64).collect();
+    let columns = legal(69);
+    for (action, reason) in [
+        (6, IllegalReason::Range { last: 5 }),
+        (-1, IllegalReason::Range { last: 5 }),
+        (64, IllegalReason::Range { last: 5 }),
+        (i64::MAX, IllegalReason::Range { last: 5 }),
+        (i64::MIN, IllegalReason::Range { last: 5 }),
+    ] {
+        actions[69] = action;
+        assert_eq!(
+            fast.step(&actions, arrays.buffers()),
+            Err(BatchError::IllegalAction {
+                row: 69,
+                action,
+                legal: columns.clone(),
+                reason,
+            })
+        );
+        assert_eq!(state(&fast), before);
+        assert_eq!(arrays, untouched);
+    }
+}
+
+#[test]
+fn illegal_actions_name_row_action_and_legal_columns() {
+    // Column 0 takes two laps, of 1 and of 2 seeds.
+    let ruleset = changed(&dodoi(4), |f| f.lap_limit = Some(1));
+    let position = set_up(&ruleset, &[1, 1, 1, 0, 0, 0, 0, 0], 0, [0, 0], 0);
+    let endless: Vec<usize> = (0..4)
+        .filter(|&c| position.board().pits()[c] > 0 && !position.legal_moves().contains(c))
+        .collect();
+    assert_eq!(endless, [0]);
+    let mut fast = Batch::new(BatchConfig::new(1, ruleset)).expect("valid settings");
+    fast.set_position(0, &position).expect("same rules");
+    let mut arrays = StepArrays::new(&fast);
+    for column in endless {
+        let error = fast
+            .step(&[column as i64], arrays.buffers())
+            .expect_err("endless");
+        assert!(
+            matches!(
+                error,
+                BatchError::IllegalAction {
+                    reason: IllegalReason::EndlessSowing,
+                    ..
+                }
+            ),
+            "{error}"
+        );
+    }
+    let empty = set_up(&dodoi(4), &[0, 2, 0, 1, 1, 1, 1, 1], 0, [0, 0], 0);
+    let mut fast = Batch::new(BatchConfig::new(1, dodoi(4))).expect("valid settings");
+    fast.set_position(0, &empty).expect("same rules");
+    let mut arrays = StepArrays::new(&fast);
+    let error = fast.step(&[2], arrays.buffers()).expect_err("empty pit");
+    assert_eq!(
+        error.to_string(),
+        "row 0: action 2 is illegal: its pit is empty; legal columns: [1, 3]"
+    );
+}
+
+#[test]
+fn illegal_loss_ends_the_game_and_leaves_the_board() {
+    let config = BatchConfig {
+        illegal: IllegalMove::Loss,
+        ..BatchConfig::new(2, dodoi(6))
+    };
+    let mut fast = batch(config, 1);
+    step(&mut fast, &[0, 0]);
+    let before = fast.position(0);
+    let arrays = step(&mut fast, &[77, 1]);
+    assert_eq!(
+        (arrays.rewards[0], arrays.outcome[0]),
+        (-1.0, 1),
+        "North lost"
+    );
+    assert_eq!(
+        (
+            arrays.terminated[0],
+            arrays.truncated[0],
+            arrays.end_reason[0]
+        ),
+        (true, false, 4)
+    );
+    assert_eq!((arrays.plies[0], arrays.to_play[0]), (1, 1));
+    assert_eq!(arrays.masks[..6], [0; 6]);
+    assert_eq!(fast.position(0), before);
+    assert_eq!(fast.outcome(0), Ok(Some(Outcome::Win(Side::South))));
+    assert_eq!(fast.end(0), Ok(Some(GameEnd::Illegal)));
+    assert_eq!(arrays.ended[1], false);
+}
+
+#[test]
+fn a_natural_end_on_the_cap_ply_is_terminated() {
+    let ruleset = dodoi(4);
+    for (max_plies, reason) in [(1, GameEnd::Stuck), (2, GameEnd::Stuck)] {
+        let config = BatchConfig {
+            max_plies: Some(max_plies),
+            ..BatchConfig::new(1, ruleset)
+        };
+        let mut fast = batch(config, 1);
+        fast.set_position(0, &one_ply_from_the_end(&ruleset))
+            .expect("same rules");
+        let arrays = step(&mut fast, &[0]);
+        assert_eq!((arrays.terminated[0], arrays.truncated[0]), (true, false));
+        assert_eq!(fast.end(0), Ok(Some(reason)));
+    }
+}
+
+#[test]
+fn a_cut_game_is_truncated_without_outcome() {
+    let config = BatchConfig {
+        max_plies: Some(3),
+        random_opening_plies: 2,
+        ..BatchConfig::new(4, dodoi(6))
+    };
+    let mut fast = batch(config, 1);
+    let actions: Vec<i64> = (0..4)
+        .map(|row| {
+            let position = fast.position(row).expect("a row");
+            position.legal_moves().nth(0).expect("open") as i64
+        })
+        .collect();
+    let arrays = step(&mut fast, &actions);
+    assert_eq!(arrays.truncated, [true; 4]);
+    assert_eq!(arrays.terminated, [false; 4]);
+    assert_eq!(arrays.plies, [3; 4], "opening plies count");
+    assert_eq!((arrays.end_reason[0], arrays.outcome[0]), (3, 0));
+    assert_eq!(arrays.masks, [0; 24]);
+    assert_eq!(fast.outcome(0), Ok(None));
+    let again = step(&mut fast, &actions);
+    assert_eq!(again.plies, [2; 4]);
+}
+
+#[test]
+fn an_endless_draw_ends_the_game_with_nothing_for_anybody() {
+    let ruleset = changed(&dodoi(2), |f| f.endless = Some(Endless::Draw));
+    let position = set_up(&ruleset, &[2, 0, 2, 1], 0, [3, 1], 5);
+    let mut fast = batch(BatchConfig::new(1, ruleset), 1);
+    fast.set_position(0, &position).expect("same rules");
+    let arrays = step(&mut fast, &[0]);
+    assert_eq!((arrays.end_reason[0], arrays.outcome[0]), (2, 0));
+    assert_eq!((arrays.rewards[0], arrays.terminated[0]), (0.0, true));
+    assert_eq!((arrays.to_play[0], arrays.plies[0]), (0, 1));
+    assert_eq!(arrays.observations, [2, 0, 2, 1, 3, 1, 5]);
+    assert_eq!(fast.position(0), Ok(position.ended_by_endless()));
+    assert_eq!(fast.outcome(0), Ok(Some(Outcome::Draw)));
+}
+
+#[test]
+fn openings_depend_on_row_seed_and_episode_and_leave_open_games() {
+    // Openings of 8 plies end many of these small games: they are drawn again.
+    let config = BatchConfig {
+        random_opening_plies: 8,
+        ..BatchConfig::new(64, dodoi(3))
+    };
+    assert!(compare(config, 5, 40) > 0);
+    let fast = batch(config, 5);
+    assert!((0..64).all(|row| fast.end(row) == Ok(None)));
+}
+
+#[test]
+fn openings_that_always_end_the_game_are_refused() {
+    let config = BatchConfig {
+        random_opening_plies: 500,
+        ..BatchConfig::new(2, dodoi(2))
+    };
+    let mut fresh = Batch::new(config).expect("valid settings");
+    let before = state(&fresh);
+    let error = fresh.reset(None, None).expect_err("no opening");
+    assert!(
+        matches!(
+            error,
+            BatchError::Opening {
+                row: 0,
+                random_opening_plies: 500,
+                ..
+            }
+        ),
+        "{error}"
+    );
+    assert_eq!(state(&fresh), before);
+    assert_eq!(fresh.started(0), Ok(false));
+}
+
+#[test]
+fn settings_outside_their_range_are_refused_by_name() {
+    let base = BatchConfig::new(4, dodoi(6));
+    let cases = [
+        (BatchConfig { rows: 0, ..base }, "rows is 0, expected 1 to"),
+        (
+            BatchConfig {
+                rows: usize::MAX,
+                ..base
+            },
+            "rows is",
+        ),
+        (
+            BatchConfig {
+                max_plies: Some(0),
+                ..base
+            },
+            "max_plies is 0, expected 1 to 2147483647",
+        ),
+        (
+            BatchConfig {
+                max_plies: Some(u32::MAX),
+                ..base
+            },
+            "max_plies is 4294967295",
+        ),
+        (
+            BatchConfig {
+                random_opening_plies: 10_001,
+                ..base
+            },
+            "random_opening_plies is 10001, expected 0 to 10000",
+        ),
+        (
+            BatchConfig {
+                num_threads: Some(0),
+                ..base
+            },
+            "num_threads is 0, expected 1 to 1024",
+        ),
+        (
+            BatchConfig {
+                max_plies: Some(4),
+                random_opening_plies: 4,
+                ..base
+            },
+            "random_opening_plies is 4, expected less than max_plies (4)",
+        ),
+    ];
+    for (config, message) in cases {
+        let error = Batch::new(config).expect_err(message).to_string();
+        assert!(error.starts_with(message), "{error}");
+    }
+}
+
+#[test]
+fn arrays_of_the_wrong_length_are_refused_by_name() {
+    let mut fast = batch(BatchConfig::new(3, dodoi(6)), 1);
+    let before = state(&fast);
+    let length = |field, got, expected| {
+        Err(BatchError::BufferLength {
+            field,
+            got,
+            expected,
+        })
+    };
+    let mut arrays = StepArrays::new(&fast);
+    assert_eq!(
+        fast.step(&[0; 2], arrays.buffers()),
+        Err(BatchError::ActionsLength {
+            got: 2,
+            expected: 3
+        })
+    );
+    arrays.captured.pop();
+    assert_eq!(
+        fast.step(&[0; 3], arrays.buffers()),
+        length("captured", 5, 6)
+    );
+    arrays.captured.push(0);
+    arrays.observations.push(0);
+    assert_eq!(
+        fast.step(&[0; 3], arrays.buffers()),
+        length("observations", 46, 45)
+    );
+    assert_eq!(
+        fast.reset(Some(&Seeds::Rows(vec![1, 2])), None),
+        length("seeds", 2, 3)
+    );
+    assert_eq!(fast.reset(None, Some(&[true; 4])), length("mask", 4, 3));
+    assert_eq!(fast.masks(&mut [0; 17]), length("masks", 17, 18));
+    assert_eq!(fast.observe(&mut [0; 44]), length("observations", 44, 45));
+    assert_eq!(fast.to_play(&mut [0; 2]), length("to_play", 2, 3));
+    assert_eq!(
+        fast.position(3),
+        Err(BatchError::RowRange { row: 3, last: 2 })
+    );
+    let other = Position::start(&dodoi(8));
+    assert!(matches!(
+        fast.set_position(0, &other),
+        Err(BatchError::Ruleset { .. })
+    ));
+    assert_eq!(state(&fast), before);
+}
+
+#[test]
+fn a_start_without_a_legal_move_is_over_at_once() {
+    // Every opening move has five laps.
+    let ruleset = changed(&dodoi(6), |f| f.lap_limit = Some(4));
+    let mut fast = batch(BatchConfig::new(2, ruleset), 1);
+    assert_eq!(fast.end(0), Ok(Some(GameEnd::Stuck)));
+    let arrays = step(&mut fast, &[0, 0]);
+    assert_eq!(arrays.ended, [false; 2]);
+    assert_eq!(fast.episode(0), Ok(1));
+}
+
+/// A batch in mid-game with open, finished, cut and lost rows and one never reset.
+fn mixed_batch(ruleset: Ruleset) -> Batch {
+    let config = BatchConfig {
+        illegal: IllegalMove::Loss,
+        max_plies: Some(30),
+        random_opening_plies: 2,
+        ..BatchConfig::new(80, ruleset)
+    };
+    let mut fast = batch(config, 21);
+    let mut rng = rng::stream(9, 0, Purpose::Policy);
+    for _ in 0..45 {
+        let actions = mostly_legal(&fast, &mut rng);
+        step(&mut fast, &actions);
+    }
+    fast
+}
+
+fn mostly_legal(batch: &Batch, rng: &mut rng::Xoshiro128PlusPlus) -> Vec<i64> {
+    let columns = batch.ruleset().columns();
+    let masks = masks(batch);
+    masks
+        .chunks(columns)
+        .map(|mask| {
+            let legal: Vec<usize> = (0..columns).filter(|&c| mask[c] == 1).collect();
+            if legal.is_empty() || rng::below(rng, 100) == 0 {
+                return 99;
+            }
+            legal[rng::below(rng, legal.len() as u32) as usize] as i64
+        })
+        .collect()
+}
+
+#[test]
+fn a_restored_batch_goes_on_identically() {
+    for ruleset in [
+        dodoi(6),
+        Variant::CrossEndodoi.ruleset(),
+        changed(&dodoi(4), |f| {
+            f.endless = Some(Endless::Draw);
+            f.lone_capture = Some(LoneCapture::Taken);
+            f.lap_limit = Some(8);
+        }),
+        dodoi(13),
+    ] {
+        let mut fast = mixed_batch(ruleset);
+        let bytes = state(&fast);
+        let mut restored = Batch::restore(&bytes).expect("restored");
+        assert_eq!(restored.config(), fast.config());
+        assert_eq!(state(&restored), bytes);
+        assert_eq!(masks(&restored), masks(&fast));
+        let mut rng = rng::stream(10, 0, Purpose::Policy);
+        for _ in 0..60 {
+            let actions = mostly_legal(&fast, &mut rng);
+            let arrays = step(&mut fast, &actions);
+            assert_eq!(arrays, step(&mut restored, &actions));
+        }
+        for row in 0..fast.rows() {
+            assert_eq!(fast.outcome(row), restored.outcome(row));
+            assert_eq!(fast.episode(row), restored.episode(row));
+        }
+    }
+}
+
+#[test]
+fn a_batch_not_reset_yet_is_restored_as_such() {
+    let mut fresh = Batch::new(BatchConfig::new(3, dodoi(6))).expect("valid settings");
+    fresh
+        .reset(None, Some(&[true, false, false]))
+        .expect("reset");
+    let mut restored = Batch::restore(&state(&fresh)).expect("restored");
+    let mut arrays = StepArrays::new(&restored);
+    assert_eq!(
+        restored.step(&[0; 3], arrays.buffers()),
+        Err(BatchError::NotReset { row: 1 })
+    );
+}
+
+/// Replaces the checksum, so that only the content is wrong.
+fn sealed(mut bytes: Vec<u8>) -> Vec<u8> {
+    let end = bytes.len() - 8;
+    let hash = bytes[..end]
+        .iter()
+        .fold(0xCBF2_9CE4_8422_2325, |hash: u64, &byte| {
+            (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01B3)
+        });
+    bytes[end..].copy_from_slice(&hash.to_le_bytes());
+    bytes
+}
+
+fn refusal(bytes: &[u8]) -> BatchError {
+    Batch::restore(bytes).expect_err("corrupt")
+}
+
+#[test]
+fn corrupt_snapshots_are_refused() {
+    let bytes = state(&mixed_batch(dodoi(6)));
+    assert!(Batch::restore(&sealed(bytes.clone())).is_ok());
+    for length in 0..bytes.len() {
+        assert!(matches!(refusal(&bytes[..length]), BatchError::Snapshot(_)));
+    }
+    for at in 0..bytes.len() {
+        let mut changed = bytes.clone();
+        changed[at] ^= 1 << (at % 8);
+        refusal(&changed);
+    }
+    let mut longer = bytes.clone();
+    longer.push(0);
+    assert!(matches!(
+        refusal(&longer),
+        BatchError::Snapshot(SnapshotError::Length { .. })
+    ));
+    let mut version = bytes.clone();
+    version[8] = 2;
+    assert_eq!(
+        refusal(&sealed(version)),
+        BatchError::Snapshot(SnapshotError::Version {
+            got: 2,
+            expected: 1
+        })
+    );
+}
+
+#[test]
+fn snapshots_of_impossible_games_are_refused_by_field() {
+    let mut fast = batch(BatchConfig::new(1, dodoi(6)), 1);
+    step(&mut fast, &[0]);
+    let bytes = state(&fast);
+    // The row is the last 28 + 2N bytes before the checksum.
+    let row = bytes.len() - 8 - (28 + 24);
+    let cases: [(usize, &[u8], &str); 7] = [
+        (0, &[77], "status is 77"),
+        (0, &[2], "status is 2"),
+        (1, &[2], "side to move is 2"),
+        (2, &[0xFF, 0xFF], "quiet is 65535"),
+        (
+            4,
+            &[0xFF, 0x7F, 0xFF, 0x7F],
+            "seeds on the board and captured",
+        ),
+        (8, &[0xFF, 0xFF, 0xFF, 0xFF], "plies is 4294967295"),
+        (28, &[0xFF, 0xFF], "holds 65535 seeds"),
+    ];
+    for (offset, value, message) in cases {
+        let mut changed = bytes.clone();
+        changed[row + offset..][..value.len()].copy_from_slice(value);
+        let error = refusal(&sealed(changed)).to_string();
+        assert!(error.contains(message), "{error}");
+    }
+}
+
+/// Any change of any byte is restored or refused, never more than that.
+#[test]
+fn changed_and_sealed_snapshots_never_panic() {
+    let bytes = state(&mixed_batch(dodoi(3)));
+    let mut rng = rng::stream(12, 0, Purpose::Policy);
+    let mut refused = 0;
+    for _ in 0..2000 {
+        let mut changed = bytes.clone();
+        let at = rng::below(&mut rng, changed.len() as u32) as usize;
+        changed[at] = rng::below(&mut rng, 256) as u8;
+        match Batch::restore(&sealed(changed)) {
+            Ok(mut restored) => {
+                let actions = mostly_legal(&restored, &mut rng);
+                step(&mut restored, &actions);
+            }
+            Err(_) => refused += 1,
+        }
+    }
+    assert!(refused > 100, "{refused}");
+}
