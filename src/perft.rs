@@ -46,6 +46,7 @@ pub fn digest(ruleset: &Ruleset, games: u64, seed: u64, max_plies: u32) -> u64 {
     for game in 0..games {
         let mut rng = rng::stream(rng::mix(seed, game), 0, Purpose::South);
         let mut position = Position::start(ruleset);
+        hash.position(&position);
         for _ in 0..max_plies {
             if position.is_over() {
                 break;
@@ -60,10 +61,7 @@ pub fn digest(ruleset: &Ruleset, games: u64, seed: u64, max_plies: u32) -> u64 {
             hash.word(sowing.laps.into());
             hash.word(sowing.seeds_sown);
             hash.word(sowing.captured.into());
-            for value in position.observation() {
-                hash.word(value as u64);
-            }
-            hash.word(position.end_reason().map_or(0, |reason| 1 + reason as u64));
+            hash.position(&position);
         }
     }
     hash.0
@@ -74,6 +72,14 @@ struct Fnv(u64);
 impl Fnv {
     const fn new() -> Fnv {
         Fnv(0xCBF2_9CE4_8422_2325)
+    }
+
+    /// Hashes what the side to move sees, and how the game stands.
+    fn position(&mut self, position: &Position) {
+        for value in position.observation() {
+            self.word(value as u64);
+        }
+        self.word(position.end_reason().map_or(0, |reason| 1 + reason as u64));
     }
 
     fn word(&mut self, word: u64) {
