@@ -145,7 +145,7 @@ lint-python: $(STAMPS)/dev
 	$(BIN)/mypy python/endodoi python/tools tests/python
 	MYPYPATH=python $(BIN)/stubtest endodoi._core
 
-libtorch: rust compiler $(STAMPS)/venv
+libtorch: rust compiler $(STAMPS)/venv ## set up libtorch, for plain cargo commands with --features train
 	@$(TORCH_READY)
 
 target/release/endodoi-train: libtorch FORCE
