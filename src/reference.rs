@@ -10,9 +10,10 @@
 //! use endodoi::reference::Game;
 //! use endodoi::Variant;
 //! let start = Game::start(&Variant::CrossEndodoi.ruleset());
-//! let (next, sown) = start.play(3).unwrap_or_else(|| unreachable!("column 3 is legal"));
+//! let (next, sown) = start.play(3).ok_or("column 3 is not legal")?;
 //! assert_eq!((sown.laps, sown.seeds, sown.last, sown.gain), (4, 15, Some(0), 5));
 //! assert_eq!(next.board, [0, 5, 5, 1, 0, 4, 4, 4, 0, 4, 4, 0]);
+//! # Ok::<(), &str>(())
 //! ```
 
 use crate::ruleset::{Direction, Endless, LoneCapture, Ruleset};

@@ -183,3 +183,30 @@ fn golden_lap_limits_legal_at_their_laps_endless_at_one_less() {
         }
     }
 }
+
+/// A position of the exam: the mover is South.
+#[derive(serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ExamPosition {
+    board: Vec<i64>,
+    diff: i64,
+    moves: Vec<usize>,
+    values: Vec<i64>,
+}
+
+#[test]
+fn exam_positions_list_exactly_the_legal_moves() {
+    let mut positions = 0;
+    for line in include_str!("data/exam-2x6.jsonl").lines() {
+        let exam: ExamPosition = serde_json::from_str(line).expect("a position");
+        let (position, _) = twins(&common::dodoi(6), &exam.board, 0, [0, 0], 0);
+        assert_eq!(legal(&position), exam.moves, "{line}");
+        assert_eq!(exam.moves.len(), exam.values.len(), "{line}");
+        // Nobody can gain more than what lies on the board; parity ties both differences.
+        let seeds: i64 = exam.board.iter().sum();
+        assert!(exam.values.iter().all(|value| value.abs() <= seeds));
+        assert_eq!((48 - seeds - exam.diff) % 2, 0, "{line}");
+        positions += 1;
+    }
+    assert_eq!(positions, 150);
+}
