@@ -61,12 +61,11 @@ impl Agent {
     /// simulations are out of range.
     pub fn load(path: impl AsRef<Path>, search: AgentSearch) -> Result<Agent, PolicyError> {
         let path = path.as_ref();
-        let refuse = |path: &Path, message: String| PolicyError::File {
-            path: path.display().to_string(),
-            message,
-        };
-        let file = agent_file(path).map_err(|message| refuse(path, message))?;
-        let read = AgentFile::read(&file).map_err(|error| refuse(&file, error.to_string()))?;
+        let file = agent_file(path)?;
+        let read = AgentFile::read(&file).map_err(|error| PolicyError::File {
+            path: file.display().to_string(),
+            message: error.to_string(),
+        })?;
         Agent::new(&path.display().to_string(), read, search)
     }
 
@@ -129,8 +128,11 @@ impl Agent {
     }
 }
 
-/// Returns the agent file that `path` means.
-fn agent_file(path: &Path) -> Result<PathBuf, String> {
+/// Returns the agent file that `path` means: itself, or the best or latest agent of a folder.
+///
+/// # Errors
+/// [`PolicyError::File`] when a folder holds neither.
+pub fn agent_file(path: &Path) -> Result<PathBuf, PolicyError> {
     if !path.is_dir() {
         return Ok(path.to_owned());
     }
@@ -138,7 +140,10 @@ fn agent_file(path: &Path) -> Result<PathBuf, String> {
         .into_iter()
         .map(|name| path.join(name))
         .find(|file| file.is_file())
-        .ok_or_else(|| "the folder holds no best.safetensors and no agent.safetensors".to_owned())
+        .ok_or_else(|| PolicyError::File {
+            path: path.display().to_string(),
+            message: "the folder holds no best.safetensors and no agent.safetensors".to_owned(),
+        })
 }
 
 impl Policy for Agent {

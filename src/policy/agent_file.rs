@@ -155,7 +155,10 @@ impl AgentFile {
         let json = serde_json::to_string(&header)
             .map_err(|error| AgentFileError::NotSafetensors(error.to_string()))?;
         let tensors = self.weights.tensors().iter();
-        write_tensors(tensors.map(|t| (t.name.as_str(), &*t.shape, &*t.data)), json)
+        write_tensors(
+            tensors.map(|t| (t.name.as_str(), &*t.shape, &*t.data)),
+            json,
+        )
     }
 
     /// Writes the file under a temporary name beside `path` and renames it: there is an old file

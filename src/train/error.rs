@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use thiserror::Error;
 
+use crate::arena::ArenaError;
 use crate::policy::PolicyError;
 use crate::policy::weights::WeightsError;
 use crate::ruleset::RulesetError;
@@ -67,6 +68,9 @@ pub enum TrainError {
     /// A player of the evaluation failed.
     #[error(transparent)]
     Policy(#[from] PolicyError),
+    /// The games of the evaluation cannot be played.
+    #[error(transparent)]
+    Arena(#[from] ArenaError),
     /// libtorch refused.
     #[error("libtorch: {0}")]
     Torch(#[from] tch::TchError),

@@ -1,13 +1,50 @@
-//! The self-play trainer on libtorch.
+//! The self-play trainer on libtorch, and its program `endodoi-train`.
+//!
+//! | module | holds |
+//! |---|---|
+//! | [`config`] | all settings, their defaults and ranges |
+//! | [`network`] | the network on libtorch and the evaluator of self-play |
+//! | [`target`] | value targets from searched values and the game's end |
+//! | [`replay`] | the ring of positions that training draws from |
+//! | [`selfplay`] | groups of games in lockstep |
+//! | [`learner`] | batches, losses, optimiser, running average of the weights |
+//! | [`tasks`] | the threads of an iteration |
+//! | [`checkpoint`], [`folder`] | a run's state and files |
+//! | [`metrics`], [`progress`] | measurements as JSON lines, and what the user sees |
+//! | [`evaluate`], [`background`] | games against fixed opponents, after training and beside it |
+//! | [`run`] | the loop that joins them |
+//! | [`cli`] | the command line |
 
+pub mod background;
+pub mod checkpoint;
+pub mod cli;
+pub mod config;
 mod error;
+pub mod evaluate;
+pub mod folder;
+pub mod learner;
+pub mod metrics;
 pub mod network;
+pub mod progress;
+pub mod replay;
+pub mod run;
+pub mod selfplay;
+pub mod target;
+pub mod tasks;
 
 use std::process::ExitCode;
+
+use clap::Parser;
 
 pub use error::TrainError;
 
 /// Runs the program `endodoi-train` with the arguments of the process.
 pub fn main() -> ExitCode {
-    ExitCode::FAILURE
+    match cli::Cli::parse().execute() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::FAILURE
+        }
+    }
 }

@@ -58,18 +58,7 @@ impl TorchNetwork {
     /// # Errors
     /// [`TrainError`] when a weight is no longer finite.
     pub fn weights(&self) -> Result<Weights, TrainError> {
-        let tensors = self
-            .sizes
-            .layout()
-            .into_iter()
-            .zip(&self.tensors)
-            .map(|((name, shape), tensor)| {
-                let mut data = vec![0.0; tensor.numel()];
-                let len = data.len();
-                tensor.f_copy_data(&mut data, len)?;
-                Ok(NamedTensor { name, shape, data })
-            })
-            .collect::<Result<_, tch::TchError>>()?;
+        let tensors = named_tensors(&self.sizes, &self.tensors)?;
         Ok(Weights::new(self.sizes, tensors)?)
     }
 
@@ -131,6 +120,24 @@ impl TorchNetwork {
         self.taps.insert(pits, taps.shallow_clone());
         Ok(taps)
     }
+}
+
+/// Copies tensors, given in the order of the layout.
+pub(super) fn named_tensors(
+    sizes: &NetworkSizes,
+    tensors: &[Tensor],
+) -> Result<Vec<NamedTensor>, tch::TchError> {
+    sizes
+        .layout()
+        .into_iter()
+        .zip(tensors)
+        .map(|((name, shape), tensor)| {
+            let mut data = vec![0.0; tensor.numel()];
+            let len = data.len();
+            tensor.f_copy_data(&mut data, len)?;
+            Ok(NamedTensor { name, shape, data })
+        })
+        .collect()
 }
 
 /// Returns `x A + b` over the last axis.

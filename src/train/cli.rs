@@ -1,0 +1,272 @@
+//! The command line of `endodoi-train`.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use clap::{Args, Parser, Subcommand};
+
+use super::TrainError;
+use super::config::Config;
+use super::evaluate::{Evaluation, EvaluationPlan, FINAL_OPPONENTS};
+use super::folder::RunFolder;
+use super::progress::Progress;
+use super::run::{Ending, Run};
+use crate::policy::AgentSearch;
+use crate::policy::agent_file::AgentFile;
+use crate::ruleset::{Ruleset, RulesetFields};
+
+/// Trains an agent by self-play.
+#[derive(Debug, Parser)]
+#[command(
+    name = "endodoi-train",
+    version,
+    about = "Trains an agent for En Dodoi, En Gehé or Cross-Endodoi by self-play",
+    args_conflicts_with_subcommands = true
+)]
+pub struct Cli {
+    #[command(subcommand)]
+    command: Option<Command>,
+    #[command(flatten)]
+    run: RunArgs,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Train an agent, then show how well it plays (the default)
+    Run(Box<RunArgs>),
+    /// Show how well an agent plays against random, greedy and alphabeta:4
+    Evaluate(EvaluateArgs),
+}
+
+#[derive(Clone, Debug, Default, Args)]
+struct RulesArgs {
+    /// The game: en-dodoi, en-gehe or cross-endodoi
+    #[arg(long)]
+    variant: Option<String>,
+    /// Pits in a row, 1 to 64
+    #[arg(long)]
+    columns: Option<i64>,
+    /// Seeds in every pit at the start, 1 to 64
+    #[arg(long)]
+    seeds_per_pit: Option<i64>,
+}
+
+#[derive(Debug, Args)]
+struct RunArgs {
+    /// Configuration file in TOML; the options below win over it
+    #[arg(long)]
+    config: Option<PathBuf>,
+    #[command(flatten)]
+    rules: RulesArgs,
+    /// Minutes of training
+    #[arg(long)]
+    minutes: Option<f64>,
+    /// Optimiser steps after which training ends
+    #[arg(long)]
+    steps: Option<u64>,
+    /// Games of self-play after which training ends
+    #[arg(long)]
+    games: Option<u64>,
+    /// Seed of the first weights, of self-play and of the batches
+    #[arg(long)]
+    seed: Option<u64>,
+    /// Threads; 0 takes one for every core
+    #[arg(long)]
+    workers: Option<usize>,
+    /// Games against each opponent in the final table, even; 0 leaves it out
+    #[arg(long)]
+    final_games: Option<u64>,
+    /// Folder of the run; runs/VARIANT-2xC-NUMBER by default
+    #[arg(long, conflicts_with = "resume")]
+    out: Option<PathBuf>,
+    /// Go on with the run of this folder
+    #[arg(
+        long,
+        value_name = "RUN",
+        conflicts_with_all = ["config", "variant", "columns", "seeds_per_pit", "seed"]
+    )]
+    resume: Option<PathBuf>,
+    /// Show no progress
+    #[arg(long)]
+    quiet: bool,
+}
+
+#[derive(Debug, Args)]
+struct EvaluateArgs {
+    /// Agent file, or the folder of a run
+    #[arg(long)]
+    agent: PathBuf,
+    /// Games against each opponent, even
+    #[arg(long, default_value_t = 400)]
+    games: u64,
+    /// Simulations of a move; those named by the agent's file by default
+    #[arg(long)]
+    simulations: Option<u32>,
+    /// The network alone, without search
+    #[arg(long, conflicts_with = "simulations")]
+    no_search: bool,
+    /// Random plies of each opening
+    #[arg(long, default_value_t = 4)]
+    openings: u32,
+    /// Seed of the openings
+    #[arg(long, default_value_t = 0)]
+    seed: u64,
+    /// Opponents, as many as wanted
+    #[arg(long, num_args = 1.., default_values_t = FINAL_OPPONENTS.map(str::to_owned))]
+    against: Vec<String>,
+    #[command(flatten)]
+    rules: RulesArgs,
+}
+
+impl Cli {
+    /// Does what the command line asks for.
+    ///
+    /// # Errors
+    /// [`TrainError`] to be shown to the user.
+    pub fn execute(self) -> Result<(), TrainError> {
+        match self.command {
+            Some(Command::Run(args)) => train(&args),
+            Some(Command::Evaluate(args)) => evaluate(&args),
+            None => train(&self.run),
+        }
+    }
+}
+
+impl RunArgs {
+    /// Returns the options given as a table like that of a configuration file.
+    fn table(&self) -> toml::Table {
+        let mut table = toml::Table::new();
+        let mut budget = toml::Table::new();
+        let mut rules = toml::Table::new();
+        let whole = |value: u64| toml::Value::Integer(i64::try_from(value).unwrap_or(i64::MAX));
+        let put = |table: &mut toml::Table, key: &str, value: Option<toml::Value>| {
+            if let Some(value) = value {
+                table.insert(key.to_owned(), value);
+            }
+        };
+        put(&mut budget, "minutes", self.minutes.map(Into::into));
+        put(&mut budget, "steps", self.steps.map(whole));
+        put(&mut budget, "games", self.games.map(whole));
+        let given = &self.rules;
+        put(&mut rules, "variant", given.variant.clone().map(Into::into));
+        put(&mut rules, "columns", given.columns.map(Into::into));
+        put(
+            &mut rules,
+            "seeds_per_pit",
+            given.seeds_per_pit.map(Into::into),
+        );
+        put(&mut table, "seed", self.seed.map(whole));
+        put(&mut table, "workers", self.workers.map(|n| whole(n as u64)));
+        if let Some(games) = self.final_games {
+            let mut evaluation = toml::Table::new();
+            evaluation.insert("final_games".to_owned(), whole(games));
+            table.insert("evaluation".to_owned(), evaluation.into());
+        }
+        for (key, part) in [("budget", budget), ("ruleset", rules)] {
+            if !part.is_empty() {
+                table.insert(key.to_owned(), part.into());
+            }
+        }
+        table
+    }
+}
+
+fn train(args: &RunArgs) -> Result<(), TrainError> {
+    let stop = stop_on_interrupt()?;
+    let mut run = match &args.resume {
+        Some(path) => {
+            let file = path.join("config.toml");
+            Run::resume(Config::load(Some(&file), args.table())?, path)?
+        }
+        None => {
+            let config = Config::load(args.config.as_deref(), args.table())?;
+            let path = args
+                .out
+                .clone()
+                .unwrap_or_else(|| RunFolder::free_name(&config));
+            Run::start(config, &path)?
+        }
+    };
+    let mut progress = Progress::new(args.quiet);
+    progress.say(&run.describe());
+    let ending = run.train(&stop, &mut progress)?;
+    let folder = run.folder().path().display().to_string();
+    if ending == Ending::Stopped {
+        println!("stopped; go on with: endodoi-train --resume {folder}");
+        return Ok(());
+    }
+    let evaluation = run.evaluate(&mut progress)?;
+    if let Some(evaluation) = &evaluation {
+        println!("{}", evaluation.table());
+    }
+    println!("agent:          {}", run.folder().agent().display());
+    println!("learning curve: {}", run.folder().metrics().display());
+    Ok(())
+}
+
+/// Sets a flag at the first Ctrl-C or request to end; the second one ends the program at once.
+fn stop_on_interrupt() -> Result<Arc<AtomicBool>, TrainError> {
+    let stop = Arc::new(AtomicBool::new(false));
+    let flag = Arc::clone(&stop);
+    ctrlc::set_handler(move || {
+        if flag.swap(true, Ordering::Relaxed) {
+            std::process::exit(130);
+        }
+        eprintln!("\nfinishing the iteration; once more ends at once");
+    })
+    .map_err(|error| TrainError::Thread {
+        message: error.to_string(),
+    })?;
+    Ok(stop)
+}
+
+fn evaluate(args: &EvaluateArgs) -> Result<(), TrainError> {
+    let search = match (args.no_search, args.simulations) {
+        (true, _) => AgentSearch::None,
+        (false, Some(count)) => AgentSearch::Simulations(count),
+        (false, None) => AgentSearch::Default,
+    };
+    let path = crate::policy::agent::agent_file(&args.agent)?;
+    let file = AgentFile::read(&path).map_err(|error| TrainError::Checkpoint {
+        path: path.clone(),
+        message: error.to_string(),
+    })?;
+    let plan = EvaluationPlan {
+        ruleset: args.rules.ruleset(&file.metadata.ruleset)?,
+        games: args.games,
+        openings: args.openings,
+        seed: args.seed,
+    };
+    let opponents: Vec<&str> = args.against.iter().map(String::as_str).collect();
+    let label = path.display().to_string();
+    let evaluation = Evaluation::play(&label, &file, search, &opponents, &plan, |_, _| {})?;
+    println!("{}", evaluation.table());
+    Ok(())
+}
+
+impl RulesArgs {
+    /// Returns the rules given, those of the agent where none are given.
+    fn ruleset(&self, of_agent: &Ruleset) -> Result<Ruleset, TrainError> {
+        let variant = match &self.variant {
+            Some(name) => name.parse()?,
+            None => of_agent.variant(),
+        };
+        if self.variant.is_none() && self.columns.is_none() && self.seeds_per_pit.is_none() {
+            return Ok(*of_agent);
+        }
+        let base = match self.variant {
+            Some(_) => RulesetFields::default(),
+            None => RulesetFields {
+                quiet_limit: None,
+                ..(*of_agent).into()
+            },
+        };
+        let fields = RulesetFields {
+            columns: self.columns.or(base.columns),
+            seeds_per_pit: self.seeds_per_pit.or(base.seeds_per_pit),
+            ..base
+        };
+        Ok(Ruleset::new(variant, &fields)?)
+    }
+}

@@ -1,0 +1,471 @@
+//! The configuration of a training run.
+//!
+//! Defaults depend on the size of the board; a configuration file in TOML names only what differs
+//! from them, and options of the command line win over the file. Unknown keys are refused.
+//! `docs/trainer.md` holds the table of all settings with units and ranges.
+
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use super::TrainError;
+use crate::policy::agent::MAX_SIMULATIONS;
+use crate::policy::agent_file::Learner;
+use crate::policy::weights::NetworkSizes;
+use crate::ruleset::{Ruleset, Variant};
+
+/// All settings of a run, complete and checked.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Config {
+    /// What is learnt, and how the agent plays.
+    pub learner: Learner,
+    /// Seed of the first weights, of self-play and of the batches.
+    pub seed: u64,
+    /// Threads, 1 to 256; 0 takes one for every core.
+    pub workers: usize,
+    /// The rules.
+    pub ruleset: Ruleset,
+    /// When training ends.
+    pub budget: BudgetConfig,
+    /// Widths of the network.
+    pub network: NetworkSizes,
+    /// Self-play.
+    pub selfplay: SelfPlayConfig,
+    /// Targets of the value head.
+    pub value_target: ValueTargetConfig,
+    /// Positions kept for training.
+    pub replay: ReplayConfig,
+    /// The optimiser.
+    pub optimiser: OptimiserConfig,
+    /// Weights of the parts of the loss.
+    pub loss: LossConfig,
+    /// Games against fixed opponents.
+    pub evaluation: EvaluationConfig,
+    /// Reports and checkpoints.
+    pub output: OutputConfig,
+}
+
+/// When training ends: at the first of these that is reached.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct BudgetConfig {
+    /// Minutes of training, above 0.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub minutes: Option<f64>,
+    /// Optimiser steps, 1 or more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub steps: Option<u64>,
+    /// Finished games of self-play, 1 or more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub games: Option<u64>,
+}
+
+/// Self-play: groups of games that move in lockstep, one search for all games of a group.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SelfPlayConfig {
+    /// Groups of games; each is played by one thread at a time.
+    pub groups: usize,
+    /// Games of a group.
+    pub games: usize,
+    /// Plies of each game in an iteration, between two publications of weights.
+    pub plies: usize,
+    /// Simulations of a move.
+    pub simulations: u32,
+    /// Root moves that the search starts from, at most.
+    pub max_considered: usize,
+    /// Visits added to the largest count in the search's transformation of values.
+    pub c_visit: f32,
+    /// Logits for each of these visits and one unit of utility.
+    pub c_scale: f32,
+    /// Share of the margin in the search's utility.
+    pub margin_weight: f32,
+    /// Share of games that start with random plies.
+    pub opening_share: f32,
+    /// Random plies of such a game, at most.
+    pub opening_plies: u32,
+}
+
+/// How the values of later positions and the game's end make a value target.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ValueTargetConfig {
+    /// Share of the game's end; the rest is the lambda return.
+    pub outcome: f32,
+    /// Weight of each later searched value against the one before it.
+    pub lambda: f32,
+    /// Plies after which a position may be taken before its game has ended, the last searched
+    /// value standing for the rest; 0 waits for the end. Not used while `outcome` is above 0.
+    pub horizon: usize,
+}
+
+/// The replay ring.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ReplayConfig {
+    /// Positions kept; the oldest go first.
+    pub capacity: usize,
+    /// Positions before the first step.
+    pub minimum: usize,
+    /// Times that a position is drawn, on average.
+    pub ratio: f64,
+}
+
+/// `AdamW` (Loshchilov and Hutter 2019) with clipping, warm-up and cosine decay.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OptimiserConfig {
+    /// Positions of a batch.
+    pub batch: usize,
+    /// The largest learning rate.
+    pub learning_rate: f64,
+    /// Share of the budget over which the rate rises from zero.
+    pub warm_up: f64,
+    /// Share of the largest rate that is left at the end.
+    pub final_rate: f64,
+    /// Decay of matrices, in units of the learning rate.
+    pub weight_decay: f64,
+    /// Norm of the gradient above which it is scaled down.
+    pub clip: f64,
+    /// Weight of the old average in the running average of the weights, which is the agent.
+    pub average: f64,
+}
+
+/// Weights of the parts of the loss.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LossConfig {
+    /// Cross-entropy of the policy.
+    pub policy: f64,
+    /// Cross-entropy of win, draw and loss.
+    pub value: f64,
+    /// Huber loss of the margin.
+    pub margin: f64,
+}
+
+/// Games against random, greedy and alpha-beta play.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct EvaluationConfig {
+    /// Seconds between two running scores; 0 takes none.
+    pub every: f64,
+    /// Games of a running score against each opponent, even; 0 takes none.
+    pub games: u64,
+    /// Simulations of the agent's moves, in running scores, in the final table and in its file.
+    pub simulations: u32,
+    /// Games of the final table against each opponent, even; 0 leaves the table out.
+    pub final_games: u64,
+    /// Random plies of an opening.
+    pub openings: u32,
+}
+
+/// Reports and checkpoints.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OutputConfig {
+    /// Seconds between two lines of `metrics.jsonl`; 0 writes one for every iteration.
+    pub report: f64,
+    /// Seconds between two checkpoints; 0 writes one after every iteration.
+    pub checkpoint: f64,
+}
+
+impl Config {
+    /// Returns the settings that suit a rule set's size, for five minutes on two cores.
+    pub fn of_ruleset(ruleset: Ruleset) -> Config {
+        let large = ruleset.columns() > 16;
+        Config {
+            learner: Learner::Gumbel,
+            seed: 0,
+            workers: 0,
+            ruleset,
+            budget: BudgetConfig {
+                minutes: Some(5.0),
+                steps: None,
+                games: None,
+            },
+            network: NetworkSizes {
+                channels: pick(large, 32, 24),
+                blocks: pick(large, 3, 2),
+                policy_units: pick(large, 32, 24),
+                value_units: pick(large, 64, 48),
+            },
+            selfplay: SelfPlayConfig {
+                groups: 4,
+                games: pick(large, 64, 16),
+                plies: 4,
+                simulations: pick(large, 32, 16),
+                max_considered: 16,
+                c_visit: 50.0,
+                c_scale: 0.2,
+                margin_weight: 0.25,
+                opening_share: 0.8,
+                opening_plies: 6,
+            },
+            value_target: ValueTargetConfig {
+                outcome: 0.0,
+                lambda: 0.8,
+                horizon: 24,
+            },
+            replay: ReplayConfig {
+                capacity: 100_000,
+                minimum: pick(large, 4_000, 1_000),
+                ratio: 6.0,
+            },
+            optimiser: OptimiserConfig {
+                batch: pick(large, 512, 128),
+                learning_rate: 3e-3,
+                warm_up: 0.02,
+                final_rate: 0.1,
+                weight_decay: 1e-2,
+                clip: 1.0,
+                average: 0.99,
+            },
+            loss: LossConfig {
+                policy: 1.0,
+                value: 1.0,
+                margin: 1.0,
+            },
+            evaluation: EvaluationConfig {
+                every: 60.0,
+                games: pick(large, 60, 10),
+                simulations: 32,
+                final_games: 400,
+                openings: 4,
+            },
+            output: OutputConfig {
+                report: 2.0,
+                checkpoint: 30.0,
+            },
+        }
+    }
+
+    /// Merges a configuration file with options of the command line and fills in the defaults.
+    ///
+    /// # Errors
+    /// [`TrainError::Config`] when the file cannot be read or a key is unknown,
+    /// [`TrainError::Setting`] when a setting is out of range.
+    pub fn load(file: Option<&Path>, options: toml::Table) -> Result<Config, TrainError> {
+        let mut given = match file {
+            Some(path) => read_table(path)?,
+            None => toml::Table::new(),
+        };
+        merge(&mut given, options);
+        let path = file.map_or_else(|| PathBuf::from("of the command line"), Path::to_path_buf);
+        let refuse = |message: String| TrainError::Config {
+            path: path.clone(),
+            message,
+        };
+        let rules = given
+            .remove("ruleset")
+            .unwrap_or_else(|| toml::Table::new().into());
+        let mut rules = match rules {
+            toml::Value::Table(rules) => rules,
+            other => return Err(refuse(format!("ruleset is {other}, expected a table"))),
+        };
+        rules
+            .entry("variant")
+            .or_insert_with(|| Variant::EnDodoi.id().into());
+        let ruleset: Ruleset = rules
+            .try_into()
+            .map_err(|error| refuse(format!("ruleset: {}", tidy(&error))))?;
+        let mut all = toml::Table::try_from(Config::of_ruleset(ruleset))
+            .map_err(|error| refuse(error.to_string()))?;
+        if let Some(budget) = given.get("budget").and_then(toml::Value::as_table) {
+            // The default time limit is there only for want of any limit.
+            if budget.contains_key("steps") || budget.contains_key("games") {
+                all.insert("budget".to_owned(), toml::Table::new().into());
+            }
+        }
+        merge(&mut all, given);
+        let config: Config = all.try_into().map_err(|error| refuse(tidy(&error)))?;
+        config.check()?;
+        Ok(config)
+    }
+
+    /// Returns the text of a configuration file with every setting.
+    ///
+    /// # Errors
+    /// [`TrainError::Config`] when a setting cannot be written as TOML.
+    pub fn to_toml(&self) -> Result<String, TrainError> {
+        toml::to_string(self).map_err(|error| TrainError::Config {
+            path: "of this run".into(),
+            message: error.to_string(),
+        })
+    }
+
+    /// Returns the threads to be used.
+    pub fn threads(&self) -> usize {
+        match self.workers {
+            0 => std::thread::available_parallelism().map_or(1, std::num::NonZero::get),
+            workers => workers,
+        }
+    }
+
+    /// Checks every setting.
+    ///
+    /// # Errors
+    /// [`TrainError::Setting`] names the first setting out of range, its value and the range.
+    pub fn check(&self) -> Result<(), TrainError> {
+        self.network.check()?;
+        self.check_counts()?;
+        self.check_numbers()?;
+        let budget = &self.budget;
+        if budget.minutes.is_none() && budget.steps.is_none() && budget.games.is_none() {
+            return Err(setting("budget", &"empty", "minutes, steps or games"));
+        }
+        for (field, games) in [
+            ("evaluation.games", self.evaluation.games),
+            ("evaluation.final_games", self.evaluation.final_games),
+        ] {
+            if games % 2 == 1 {
+                return Err(setting(field, &games, "an even number"));
+            }
+        }
+        if self.value_target.lambda >= 1.0 && self.value_target.horizon > 0 {
+            return Err(setting(
+                "value_target.horizon",
+                &self.value_target.horizon,
+                "0 with a lambda of 1: without searched values only the end counts",
+            ));
+        }
+        if self.replay.minimum > self.replay.capacity {
+            return Err(setting(
+                "replay.minimum",
+                &self.replay.minimum,
+                &format!("at most replay.capacity, {}", self.replay.capacity),
+            ));
+        }
+        Ok(())
+    }
+
+    fn check_counts(&self) -> Result<(), TrainError> {
+        let (play, replay, evaluation) = (&self.selfplay, &self.replay, &self.evaluation);
+        let most = u64::from(MAX_SIMULATIONS);
+        let budget = &self.budget;
+        let counts: [(&'static str, u64, u64, u64); 14] = [
+            ("workers", self.workers as u64, 0, 256),
+            ("budget.steps", budget.steps.unwrap_or(1), 1, 1 << 40),
+            ("budget.games", budget.games.unwrap_or(1), 1, 1 << 40),
+            ("selfplay.groups", play.groups as u64, 1, 1024),
+            ("selfplay.games", play.games as u64, 1, 65_536),
+            ("selfplay.plies", play.plies as u64, 1, 1_000_000),
+            ("selfplay.simulations", play.simulations.into(), 1, most),
+            ("selfplay.max_considered", play.max_considered as u64, 1, 64),
+            ("selfplay.opening_plies", play.opening_plies.into(), 0, 1000),
+            ("replay.capacity", replay.capacity as u64, 1, 1 << 28),
+            ("replay.minimum", replay.minimum as u64, 1, 1 << 28),
+            ("optimiser.batch", self.optimiser.batch as u64, 1, 65_536),
+            (
+                "evaluation.simulations",
+                evaluation.simulations.into(),
+                1,
+                most,
+            ),
+            ("evaluation.openings", evaluation.openings.into(), 0, 1000),
+        ];
+        let outside = |&(_, value, low, high): &(&str, u64, u64, u64)| value < low || value > high;
+        match counts.into_iter().find(outside) {
+            Some((field, value, low, high)) => {
+                Err(setting(field, &value, &format!("{low} to {high}")))
+            }
+            None => Ok(()),
+        }
+    }
+
+    fn check_numbers(&self) -> Result<(), TrainError> {
+        let (play, target) = (&self.selfplay, &self.value_target);
+        let (optimiser, loss) = (&self.optimiser, &self.loss);
+        let numbers: [(&'static str, f64, f64, f64); 18] = [
+            (
+                "budget.minutes",
+                self.budget.minutes.unwrap_or(1.0),
+                1e-3,
+                1e6,
+            ),
+            ("selfplay.c_visit", play.c_visit.into(), 0.0, 1e6),
+            ("selfplay.c_scale", play.c_scale.into(), 0.0, 1e3),
+            (
+                "selfplay.margin_weight",
+                play.margin_weight.into(),
+                0.0,
+                1.0,
+            ),
+            (
+                "selfplay.opening_share",
+                play.opening_share.into(),
+                0.0,
+                1.0,
+            ),
+            ("value_target.outcome", target.outcome.into(), 0.0, 1.0),
+            ("value_target.lambda", target.lambda.into(), 0.0, 1.0),
+            ("replay.ratio", self.replay.ratio, 0.0, 1e3),
+            (
+                "optimiser.learning_rate",
+                optimiser.learning_rate,
+                1e-9,
+                1.0,
+            ),
+            ("optimiser.warm_up", optimiser.warm_up, 0.0, 1.0),
+            ("optimiser.final_rate", optimiser.final_rate, 0.0, 1.0),
+            ("optimiser.weight_decay", optimiser.weight_decay, 0.0, 10.0),
+            ("optimiser.clip", optimiser.clip, 1e-6, 1e9),
+            ("optimiser.average", optimiser.average, 0.0, 1.0),
+            ("loss.policy", loss.policy, 0.0, 1e3),
+            ("loss.value", loss.value, 0.0, 1e3),
+            ("loss.margin", loss.margin, 0.0, 1e3),
+            ("evaluation.every", self.evaluation.every, 0.0, 1e9),
+        ];
+        let more = [
+            ("output.report", self.output.report, 0.0, 1e9),
+            ("output.checkpoint", self.output.checkpoint, 0.0, 1e9),
+        ];
+        let outside =
+            |&(_, value, low, high): &(&str, f64, f64, f64)| !(low..=high).contains(&value);
+        match numbers.into_iter().chain(more).find(outside) {
+            Some((field, value, low, high)) => {
+                Err(setting(field, &value, &format!("{low} to {high}")))
+            }
+            None => Ok(()),
+        }
+    }
+}
+
+fn pick<T>(large: bool, of_small: T, of_large: T) -> T {
+    if large { of_large } else { of_small }
+}
+
+fn setting(field: &'static str, value: &dyn std::fmt::Display, expected: &str) -> TrainError {
+    TrainError::Setting {
+        field,
+        value: value.to_string(),
+        expected: expected.to_owned(),
+    }
+}
+
+/// Writes a TOML error on one line.
+fn tidy(error: &toml::de::Error) -> String {
+    let text = error.to_string();
+    let lines: Vec<&str> = text.lines().map(str::trim).collect();
+    lines.join(" ").trim().to_owned()
+}
+
+fn read_table(path: &Path) -> Result<toml::Table, TrainError> {
+    let text = std::fs::read_to_string(path).map_err(|error| TrainError::file(path, error))?;
+    text.parse().map_err(|error| TrainError::Config {
+        path: path.to_path_buf(),
+        message: tidy(&error),
+    })
+}
+
+/// Lays `over` on `table`: tables are merged, anything else is replaced.
+fn merge(table: &mut toml::Table, over: toml::Table) {
+    for (key, value) in over {
+        match (table.get_mut(&key), value) {
+            (Some(toml::Value::Table(below)), toml::Value::Table(above)) => merge(below, above),
+            (_, value) => {
+                table.insert(key, value);
+            }
+        }
+    }
+}

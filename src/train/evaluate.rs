@@ -1,0 +1,165 @@
+//! How well an agent plays: paired games against fixed opponents.
+
+use serde::Serialize;
+
+use super::TrainError;
+use crate::arena::{MatchResult, PairConfig, play_pairs, table};
+use crate::policy::agent_file::AgentFile;
+use crate::policy::{Agent, AgentSearch, PolicySpec};
+use crate::ruleset::Ruleset;
+
+/// The opponents of the final table.
+pub const FINAL_OPPONENTS: [&str; 3] = ["random", "greedy", "alphabeta:4"];
+
+/// The opponents of the running scores.
+pub const RUNNING_OPPONENTS: [&str; 3] = ["greedy", "alphabeta:2", "alphabeta:4"];
+
+/// What the games of an evaluation have in common.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct EvaluationPlan {
+    /// The rules.
+    pub ruleset: Ruleset,
+    /// Games against each opponent, even.
+    pub games: u64,
+    /// Random plies of each opening.
+    pub openings: u32,
+    /// Seed of the openings.
+    pub seed: u64,
+}
+
+/// The agent's results, one for each opponent.
+#[derive(Debug)]
+pub struct Evaluation {
+    /// The agent's name.
+    pub agent: String,
+    /// Its simulations of a move, 0 without search.
+    pub simulations: u32,
+    plan: EvaluationPlan,
+    results: Vec<(String, MatchResult)>,
+}
+
+/// A result as it is written to `evaluation.json`.
+#[derive(Debug, Serialize)]
+struct Row<'a> {
+    opponent: &'a str,
+    games: usize,
+    wins: u32,
+    draws: u32,
+    losses: u32,
+    score: f64,
+    low: f64,
+    high: f64,
+    margin: f64,
+    margin_half: f64,
+    score_as_south: f64,
+    score_as_north: f64,
+    distinct: u32,
+}
+
+#[derive(Debug, Serialize)]
+struct Document<'a> {
+    agent: &'a str,
+    simulations: u32,
+    ruleset: Ruleset,
+    openings: u32,
+    seed: u64,
+    results: Vec<Row<'a>>,
+}
+
+impl Evaluation {
+    /// Plays an agent against each of `opponents`, given as specifications, on the threads of the
+    /// current rayon pool; `told` hears of each result.
+    ///
+    /// # Errors
+    /// [`TrainError`] when a player cannot be made or the plan is out of range.
+    pub fn play(
+        label: &str,
+        file: &AgentFile,
+        search: AgentSearch,
+        opponents: &[&str],
+        plan: &EvaluationPlan,
+        mut told: impl FnMut(&str, &MatchResult),
+    ) -> Result<Evaluation, TrainError> {
+        let mut agent = Agent::new(label, file.clone(), search)?;
+        let config = PairConfig {
+            opening_plies: plan.openings,
+            seed: plan.seed,
+            ..PairConfig::new(plan.ruleset, u32::try_from(plan.games).unwrap_or(u32::MAX))
+        };
+        let mut results = Vec::with_capacity(opponents.len());
+        for &name in opponents {
+            let mut opponent = name.parse::<PolicySpec>()?.build()?;
+            let result = play_pairs(&mut agent, opponent.as_mut(), &config)?;
+            told(name, &result);
+            results.push((name.to_owned(), result));
+        }
+        Ok(Evaluation {
+            agent: label.to_owned(),
+            simulations: agent.simulations(),
+            plan: *plan,
+            results,
+        })
+    }
+
+    /// Iterates over the opponents and the agent's scores (0 to 1) against them.
+    pub fn scores(&self) -> impl Iterator<Item = (&str, f64)> {
+        self.results
+            .iter()
+            .map(|(name, result)| (name.as_str(), result.score))
+    }
+
+    /// Writes the table that a user reads.
+    pub fn table(&self) -> String {
+        let rows: Vec<(&str, &MatchResult)> = self
+            .results
+            .iter()
+            .map(|(name, result)| (name.as_str(), result))
+            .collect();
+        let how = match self.simulations {
+            0 => "its network alone".to_owned(),
+            count => format!("{count} simulations a move"),
+        };
+        format!(
+            "{} with {how} on {}, openings of {} random plies, both sides\n{}",
+            self.agent,
+            self.plan.ruleset,
+            self.plan.openings,
+            table(&rows)
+        )
+    }
+
+    /// Returns the results as JSON.
+    ///
+    /// # Errors
+    /// Those of the serialiser.
+    pub fn to_json(&self) -> Result<String, serde_json::Error> {
+        serde_json::to_string_pretty(&Document {
+            agent: &self.agent,
+            simulations: self.simulations,
+            ruleset: self.plan.ruleset,
+            openings: self.plan.openings,
+            seed: self.plan.seed,
+            results: self.results.iter().map(Row::of).collect(),
+        })
+    }
+}
+
+impl Row<'_> {
+    fn of((opponent, result): &(String, MatchResult)) -> Row<'_> {
+        Row {
+            opponent,
+            games: result.games.len(),
+            wins: result.wins,
+            draws: result.draws,
+            losses: result.losses,
+            score: result.score,
+            low: result.interval.0,
+            high: result.interval.1,
+            margin: result.margin,
+            margin_half: result.margin_half,
+            score_as_south: result.score_as[0],
+            score_as_north: result.score_as[1],
+            distinct: result.distinct,
+        }
+    }
+}

@@ -1,0 +1,148 @@
+//! The folder of a run: its files, and what was left there by a run that was ended.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+
+use super::TrainError;
+use super::checkpoint;
+use super::config::Config;
+use crate::policy::agent_file::{TEMPORARY, replace_file};
+
+/// The folder of a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RunFolder {
+    path: PathBuf,
+}
+
+/// What is known of a run's program, written to `run.json`.
+#[derive(Debug, Serialize)]
+struct Origin<'a> {
+    version: &'a str,
+    commit: &'a str,
+    seed: u64,
+    workers: usize,
+    arguments: Vec<String>,
+}
+
+impl RunFolder {
+    /// Makes a folder for a new run and writes `config.toml` and `run.json` into it.
+    ///
+    /// # Errors
+    /// [`TrainError::RunExists`] when the folder holds a run, [`TrainError::File`] when it cannot
+    /// be made.
+    pub fn create(path: &Path, config: &Config) -> Result<RunFolder, TrainError> {
+        let folder = RunFolder {
+            path: path.to_path_buf(),
+        };
+        if folder.config().exists() || folder.checkpoint().exists() {
+            return Err(TrainError::RunExists {
+                path: path.to_path_buf(),
+            });
+        }
+        fs::create_dir_all(path).map_err(|error| TrainError::file(path, error))?;
+        folder.remove_leftovers()?;
+        folder.describe(config)?;
+        Ok(folder)
+    }
+
+    /// Opens the folder of a run that is to go on.
+    ///
+    /// # Errors
+    /// [`TrainError::File`] when there is no run.
+    pub fn open(path: &Path) -> Result<RunFolder, TrainError> {
+        let folder = RunFolder {
+            path: path.to_path_buf(),
+        };
+        let config = folder.config();
+        fs::metadata(&config).map_err(|error| TrainError::file(config, error))?;
+        folder.remove_leftovers()?;
+        Ok(folder)
+    }
+
+    /// Finds a free name `runs/VARIANT-2xC-NUMBER` for a new run.
+    pub fn free_name(config: &Config) -> PathBuf {
+        let rules = &config.ruleset;
+        let stem = format!("{}-2x{}", rules.variant(), rules.columns());
+        let taken = |path: &PathBuf| path.exists();
+        let mut names =
+            (1..).map(|number: u32| Path::new("runs").join(format!("{stem}-{number:03}")));
+        names
+            .find(|path| !taken(path))
+            .unwrap_or_else(|| Path::new("runs").join(stem))
+    }
+
+    /// Writes the settings and the program's version beside the results.
+    ///
+    /// # Errors
+    /// [`TrainError::File`] when the folder cannot be written to.
+    pub fn describe(&self, config: &Config) -> Result<(), TrainError> {
+        self.replace("config.toml", config.to_toml()?.as_bytes())?;
+        let origin = Origin {
+            version: env!("CARGO_PKG_VERSION"),
+            commit: env!("ENDODOI_COMMIT"),
+            seed: config.seed,
+            workers: config.threads(),
+            arguments: std::env::args().collect(),
+        };
+        self.replace_json("run.json", &origin)
+    }
+
+    /// Removes files that an ended run had not finished writing.
+    fn remove_leftovers(&self) -> Result<(), TrainError> {
+        let entries =
+            fs::read_dir(&self.path).map_err(|error| TrainError::file(&self.path, error))?;
+        for entry in entries.flatten() {
+            let path = entry.path();
+            if path.to_string_lossy().ends_with(TEMPORARY) {
+                fs::remove_file(&path).map_err(|error| TrainError::file(path, error))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the folder.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Returns the file of the settings.
+    pub fn config(&self) -> PathBuf {
+        self.path.join("config.toml")
+    }
+
+    /// Returns the file of the run's state.
+    pub fn checkpoint(&self) -> PathBuf {
+        self.path.join(checkpoint::FILE_NAME)
+    }
+
+    /// Returns the file of the agent.
+    pub fn agent(&self) -> PathBuf {
+        self.path.join("agent.safetensors")
+    }
+
+    /// Returns the file of the measurements.
+    pub fn metrics(&self) -> PathBuf {
+        self.path.join("metrics.jsonl")
+    }
+
+    /// Replaces a file of the folder.
+    ///
+    /// # Errors
+    /// [`TrainError::File`] when it cannot be written.
+    pub fn replace(&self, name: &str, bytes: &[u8]) -> Result<(), TrainError> {
+        let path = self.path.join(name);
+        replace_file(&path, bytes).map_err(|error| TrainError::file(path, error))
+    }
+
+    /// Replaces a file of the folder by an object in JSON.
+    ///
+    /// # Errors
+    /// [`TrainError::File`] when it cannot be written.
+    pub fn replace_json(&self, name: &str, value: &impl Serialize) -> Result<(), TrainError> {
+        let text = serde_json::to_string_pretty(value)
+            .map_err(|error| TrainError::file(self.path.join(name), error.into()))?;
+        self.replace(name, (text + "\n").as_bytes())
+    }
+}

@@ -1,0 +1,100 @@
+//! Measurements of a run: one JSON object a line, written as they come.
+
+use std::collections::BTreeMap;
+use std::fs::{File, OpenOptions};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+
+use super::TrainError;
+
+/// One report. Rates and means are of the time since the report before.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Report {
+    /// Seconds of training so far.
+    pub seconds: f64,
+    /// Share of the budget used, 0 to 1.
+    pub progress: f64,
+    /// Iterations so far.
+    pub iteration: u64,
+    /// Games finished so far.
+    pub games: u64,
+    /// Positions searched so far.
+    pub positions: u64,
+    /// Network evaluations so far.
+    pub evaluations: u64,
+    /// Optimiser steps so far.
+    pub step: u64,
+    /// Positions in the replay ring.
+    pub replay: u64,
+    /// Positions searched each second.
+    pub positions_per_second: f64,
+    /// Network evaluations of self-play each second.
+    pub evaluations_per_second: f64,
+    /// Mean plies of the games finished, absent when there are none.
+    pub plies: Option<f64>,
+    /// Mean entropy of the search's policies in nats.
+    pub entropy: Option<f64>,
+    /// Learning rate of the last iteration.
+    pub learning_rate: f64,
+    /// Mean weighted loss, absent before the first step.
+    pub loss: Option<f64>,
+    /// Mean cross-entropy of the policy in nats.
+    pub policy_loss: Option<f64>,
+    /// Mean cross-entropy of win, draw and loss in nats.
+    pub value_loss: Option<f64>,
+    /// Mean Huber loss of the margin in its unit.
+    pub margin_loss: Option<f64>,
+    /// Running scores (0 to 1) by opponent, in the first report after they were measured.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scores: Option<Scores>,
+}
+
+/// Running scores of the agent as it was at one moment.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Scores {
+    /// Seconds of training of the agent measured.
+    pub seconds: f64,
+    /// Optimiser steps of the agent measured.
+    pub step: u64,
+    /// Games against each opponent.
+    pub games: u64,
+    /// Score (0 to 1) by opponent.
+    pub score: BTreeMap<String, f64>,
+}
+
+/// Appends reports to `metrics.jsonl`.
+#[derive(Debug)]
+pub struct MetricsFile {
+    path: PathBuf,
+    file: File,
+}
+
+impl MetricsFile {
+    /// Opens the file, keeping what an earlier part of the run wrote.
+    ///
+    /// # Errors
+    /// [`TrainError::File`] when it cannot be opened.
+    pub fn open(path: &Path) -> Result<MetricsFile, TrainError> {
+        let mut options = OpenOptions::new();
+        let file = options.create(true).append(true).open(path);
+        Ok(MetricsFile {
+            path: path.to_path_buf(),
+            file: file.map_err(|error| TrainError::file(path, error))?,
+        })
+    }
+
+    /// Writes one report as a line of its own.
+    ///
+    /// # Errors
+    /// [`TrainError::File`] when it cannot be written.
+    pub fn write(&mut self, report: &Report) -> Result<(), TrainError> {
+        let line = serde_json::to_string(report)
+            .map_err(|error| TrainError::file(&self.path, error.into()))?;
+        self.file
+            .write_all((line + "\n").as_bytes())
+            .and_then(|()| self.file.flush())
+            .map_err(|error| TrainError::file(&self.path, error))
+    }
+}

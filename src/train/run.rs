@@ -1,0 +1,400 @@
+//! A training run: iterations of self-play and learning side by side, until the budget is used.
+//!
+//! In an iteration every group of games moves on with the weights of the iteration's start while
+//! the learner trains on the positions of the iterations before. Then the new positions enter the
+//! replay ring and the new weights are published. What a run learns depends on its settings and
+//! seed alone, not on threads or their speed; but under a time limit the moment at which it ends,
+//! and the learning rate, which falls with the time used, follow the clock.
+
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+use super::TrainError;
+use super::background::{BackgroundScores, ScoreJob};
+use super::checkpoint::{Checkpoint, Counters};
+use super::config::Config;
+use super::evaluate::{Evaluation, EvaluationPlan, FINAL_OPPONENTS};
+use super::folder::RunFolder;
+use super::learner::{Learner, LearnerState, Losses};
+use super::metrics::{MetricsFile, Report, Scores};
+use super::progress::Progress;
+use super::replay::Replay;
+use super::selfplay::{self, Group, Played};
+use super::tasks::{Task, run_tasks};
+use crate::policy::AgentSearch;
+use crate::policy::agent_file::{AgentFile, AgentMetadata};
+use crate::policy::weights::Weights;
+
+/// Why a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// The budget is used.
+    Finished,
+    /// It was asked to stop.
+    Stopped,
+}
+
+/// A run between two iterations.
+#[derive(Debug)]
+pub struct Run {
+    config: Config,
+    folder: RunFolder,
+    counters: Counters,
+    learner: Learner,
+    replay: Replay,
+    groups: Vec<Group>,
+    /// The published weights: the running average, with which self-play goes on.
+    weights: Weights,
+    started: Instant,
+    /// Seconds of earlier parts of the run.
+    before: f64,
+    learning_rate: f64,
+}
+
+/// What happened since the last report.
+#[derive(Debug, Default)]
+struct Since {
+    seconds: f64,
+    games: u64,
+    plies: u64,
+    positions: u64,
+    evaluations: u64,
+    entropy: f64,
+    losses: Losses,
+}
+
+impl Run {
+    /// Starts a run in a folder of its own.
+    ///
+    /// # Errors
+    /// [`TrainError`] when the folder holds a run already or a setting is impossible.
+    pub fn start(config: Config, path: &Path) -> Result<Run, TrainError> {
+        selfplay::check_start(&config.ruleset)?;
+        let state = LearnerState::start(&config)?;
+        let folder = RunFolder::create(path, &config)?;
+        let checkpoint = Checkpoint {
+            counters: Counters::default(),
+            learner: state,
+        };
+        Run::from_checkpoint(config, folder, checkpoint)
+    }
+
+    /// Goes on with the run of a folder from its checkpoint, or from the beginning if it has none
+    /// yet.
+    ///
+    /// # Errors
+    /// [`TrainError`] when there is no run or its checkpoint cannot be used.
+    pub fn resume(config: Config, path: &Path) -> Result<Run, TrainError> {
+        let folder = RunFolder::open(path)?;
+        let file = folder.checkpoint();
+        let checkpoint = if file.exists() {
+            Checkpoint::read(&file, &config)?
+        } else {
+            Checkpoint {
+                counters: Counters::default(),
+                learner: LearnerState::start(&config)?,
+            }
+        };
+        folder.describe(&config)?;
+        Run::from_checkpoint(config, folder, checkpoint)
+    }
+
+    fn from_checkpoint(
+        config: Config,
+        folder: RunFolder,
+        checkpoint: Checkpoint,
+    ) -> Result<Run, TrainError> {
+        let Checkpoint { counters, learner } = checkpoint;
+        Ok(Run {
+            learner: Learner::new(&config, &learner)?,
+            replay: Replay::new(config.ruleset, config.replay.capacity),
+            groups: (0..config.selfplay.groups)
+                .map(|number| Group::new(&config, number, counters.episode))
+                .collect(),
+            weights: learner.average,
+            started: Instant::now(),
+            before: counters.seconds,
+            learning_rate: 0.0,
+            counters,
+            folder,
+            config,
+        })
+    }
+
+    /// Says in one line what is going to be trained.
+    pub fn describe(&self) -> String {
+        let budget = &self.config.budget;
+        let limits = [
+            budget.minutes.map(|minutes| format!("{minutes} minutes")),
+            budget.steps.map(|steps| format!("{steps} steps")),
+            budget.games.map(|games| format!("{games} games")),
+        ];
+        let limits: Vec<String> = limits.into_iter().flatten().collect();
+        format!(
+            "training on {} for {} on {} threads: {} weights, {} games at once, into {}",
+            self.config.ruleset,
+            limits.join(" or "),
+            self.config.threads(),
+            self.weights.count(),
+            self.config.selfplay.groups * self.config.selfplay.games,
+            self.folder.path().display(),
+        )
+    }
+
+    /// Returns the run's folder.
+    pub const fn folder(&self) -> &RunFolder {
+        &self.folder
+    }
+
+    /// Returns what the run has done so far.
+    pub const fn counters(&self) -> &Counters {
+        &self.counters
+    }
+
+    /// Trains until the budget is used or `stop` is set, then writes a checkpoint.
+    ///
+    /// # Errors
+    /// [`TrainError`] when a file cannot be written or the loss is not finite; the checkpoint
+    /// written last stays.
+    pub fn train(
+        &mut self,
+        stop: &AtomicBool,
+        progress: &mut Progress,
+    ) -> Result<Ending, TrainError> {
+        let mut metrics = MetricsFile::open(&self.folder.metrics())?;
+        let mut since = Since::default();
+        let (mut reported, mut saved) = (Instant::now(), Instant::now());
+        let mut scores = BackgroundScores::new(&self.config);
+        while self.progress() < 1.0 && !stop.load(Ordering::Relaxed) {
+            self.iterate(&mut since)?;
+            if saved.elapsed().as_secs_f64() >= self.config.output.checkpoint {
+                self.save()?;
+                saved = Instant::now();
+            }
+            if scores.is_due() {
+                scores.start(self.score_job());
+            }
+            let passed = reported.elapsed().as_secs_f64();
+            if passed >= self.config.output.report {
+                since.seconds = passed;
+                let report = self.report(&since, scores.take()?);
+                metrics.write(&report)?;
+                progress.show(&report);
+                (since, reported) = (Since::default(), Instant::now());
+            }
+        }
+        self.save()?;
+        since.seconds = reported.elapsed().as_secs_f64();
+        let report = self.report(&since, scores.wait()?);
+        metrics.write(&report)?;
+        progress.show(&report);
+        progress.close();
+        Ok(if self.progress() < 1.0 {
+            Ending::Stopped
+        } else {
+            Ending::Finished
+        })
+    }
+
+    /// Returns the share of the budget used, 1 or more at the end.
+    fn progress(&self) -> f64 {
+        let budget = &self.config.budget;
+        let used = |done: f64, all: Option<f64>| all.map_or(0.0, |all| done / all);
+        let counts = |count: Option<u64>| count.map(|count| count as f64);
+        used(self.seconds(), budget.minutes.map(|minutes| 60.0 * minutes))
+            .max(used(self.learner.step() as f64, counts(budget.steps)))
+            .max(used(self.counters.games as f64, counts(budget.games)))
+    }
+
+    fn seconds(&self) -> f64 {
+        self.before + self.started.elapsed().as_secs_f64()
+    }
+
+    /// Returns the learning rate: a rise from zero, then half a cosine down to its last share.
+    fn rate_at(&self, progress: f64) -> f64 {
+        let optimiser = &self.config.optimiser;
+        if progress < optimiser.warm_up {
+            return optimiser.learning_rate * (progress / optimiser.warm_up).max(1e-3);
+        }
+        let cosine = f64::midpoint(1.0, (std::f64::consts::PI * progress.min(1.0)).cos());
+        optimiser.learning_rate * (optimiser.final_rate + (1.0 - optimiser.final_rate) * cosine)
+    }
+
+    /// Plays and learns for one iteration and publishes the weights.
+    fn iterate(&mut self, since: &mut Since) -> Result<(), TrainError> {
+        let steps = self.steps_due();
+        let rate = self.rate_at(self.progress());
+        let (losses, played) = self.run_side_by_side(steps, rate)?;
+        for group in played {
+            for sample in &group.samples {
+                self.replay.push(sample);
+            }
+            self.counters.due += group.samples.len() as f64 * self.config.replay.ratio;
+            self.counters.games += group.games;
+            self.counters.positions += group.positions;
+            self.counters.evaluations += group.evaluations;
+            since.add(&group);
+        }
+        since.losses.add(&losses);
+        let next = self.groups.iter().map(|group| group.episode() + 1).max();
+        self.counters.episode = next.unwrap_or(0);
+        self.counters.iteration += 1;
+        self.weights = self.learner.average()?;
+        self.learning_rate = rate;
+        Ok(())
+    }
+
+    /// Takes from the draws that are due as many whole batches as there are.
+    fn steps_due(&mut self) -> u64 {
+        if self.replay.len() < self.config.replay.minimum {
+            return 0;
+        }
+        let batch = self.config.optimiser.batch as f64;
+        let mut steps = (self.counters.due / batch).floor();
+        self.counters.due -= steps * batch;
+        if let Some(most) = self.config.budget.steps {
+            steps = steps.min(most.saturating_sub(self.learner.step()) as f64);
+        }
+        steps as u64
+    }
+
+    fn run_side_by_side(
+        &mut self,
+        steps: u64,
+        rate: f64,
+    ) -> Result<(Losses, Vec<Played>), TrainError> {
+        let (learner, replay, weights) = (&mut self.learner, &self.replay, &self.weights);
+        let mut learnt = Ok(Losses::default());
+        let mut played: Vec<Result<Played, TrainError>> = Vec::new();
+        played.resize_with(self.groups.len(), || Ok(Played::default()));
+        // The learner, the longest task, goes first.
+        let mut tasks: Vec<Task<'_>> = Vec::with_capacity(1 + self.groups.len());
+        let result = &mut learnt;
+        tasks.push(Box::new(move || {
+            *result = learner.learn(replay, steps, rate)
+        }));
+        for (group, result) in self.groups.iter_mut().zip(&mut played) {
+            tasks.push(Box::new(move || *result = group.play(weights)));
+        }
+        run_tasks(self.config.threads(), tasks)?;
+        let played = played.into_iter().collect::<Result<_, _>>()?;
+        Ok((learnt?, played))
+    }
+
+    fn report(&self, since: &Since, scores: Option<Scores>) -> Report {
+        let counters = &self.counters;
+        let rate = |count: u64| count as f64 / since.seconds.max(1e-9);
+        let mean = |sum: f64, count: u64| (count > 0).then(|| sum / count as f64);
+        let steps = since.losses.steps;
+        Report {
+            seconds: self.seconds(),
+            progress: self.progress(),
+            iteration: counters.iteration,
+            games: counters.games,
+            positions: counters.positions,
+            evaluations: counters.evaluations,
+            step: self.learner.step(),
+            replay: self.replay.len() as u64,
+            positions_per_second: rate(since.positions),
+            evaluations_per_second: rate(since.evaluations),
+            plies: mean(since.plies as f64, since.games),
+            entropy: mean(since.entropy, since.positions),
+            learning_rate: self.learning_rate,
+            loss: mean(since.losses.total, steps),
+            policy_loss: mean(since.losses.policy, steps),
+            value_loss: mean(since.losses.value, steps),
+            margin_loss: mean(since.losses.margin, steps),
+            scores,
+        }
+    }
+
+    /// Writes the checkpoint and the agent.
+    fn save(&mut self) -> Result<(), TrainError> {
+        self.counters.seconds = self.seconds();
+        let checkpoint = Checkpoint {
+            counters: self.counters.clone(),
+            learner: self.learner.state()?,
+        };
+        checkpoint.write(&self.folder.checkpoint())?;
+        let bytes = self.agent().to_bytes();
+        let bytes = bytes.map_err(|error| TrainError::Checkpoint {
+            path: self.folder.agent(),
+            message: error.to_string(),
+        })?;
+        self.folder.replace("agent.safetensors", &bytes)
+    }
+
+    /// Returns the agent of the published weights.
+    pub fn agent(&self) -> AgentFile {
+        AgentFile {
+            metadata: AgentMetadata {
+                learner: self.config.learner,
+                ruleset: self.config.ruleset,
+                network: self.config.network,
+                step: self.learner.step(),
+                games: self.counters.games,
+                simulations: self.config.evaluation.simulations,
+            },
+            weights: self.weights.clone(),
+        }
+    }
+
+    fn score_job(&self) -> ScoreJob {
+        ScoreJob {
+            agent: self.agent(),
+            plan: self.plan(self.config.evaluation.games),
+            seconds: self.seconds(),
+        }
+    }
+
+    fn plan(&self, games: u64) -> EvaluationPlan {
+        EvaluationPlan {
+            ruleset: self.config.ruleset,
+            games,
+            openings: self.config.evaluation.openings,
+            seed: self.config.seed,
+        }
+    }
+
+    /// Plays the games of the final table and writes `evaluation.json`; `None` if the settings
+    /// leave the table out.
+    ///
+    /// # Errors
+    /// [`TrainError`] when the file cannot be written.
+    pub fn evaluate(&self, progress: &mut Progress) -> Result<Option<Evaluation>, TrainError> {
+        let plan = self.plan(self.config.evaluation.final_games);
+        if plan.games == 0 {
+            return Ok(None);
+        }
+        progress.say(&format!(
+            "playing {} games against each of {} ...",
+            plan.games,
+            FINAL_OPPONENTS.join(", ")
+        ));
+        let evaluation = Evaluation::play(
+            &self.folder.agent().display().to_string(),
+            &self.agent(),
+            AgentSearch::Default,
+            &FINAL_OPPONENTS,
+            &plan,
+            |name, result| progress.say(&format!("  {name}: {:.3}", result.score)),
+        )?;
+        let json = evaluation.to_json().map_err(|error| {
+            TrainError::file(self.folder.path().join("evaluation.json"), error.into())
+        })?;
+        self.folder
+            .replace("evaluation.json", (json + "\n").as_bytes())?;
+        Ok(Some(evaluation))
+    }
+}
+
+impl Since {
+    fn add(&mut self, played: &Played) {
+        self.games += played.games;
+        self.plies += played.plies;
+        self.positions += played.positions;
+        self.evaluations += played.evaluations;
+        self.entropy += played.entropy;
+    }
+}

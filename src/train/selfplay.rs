@@ -1,0 +1,231 @@
+//! Self-play: groups of games in lockstep, searched together.
+
+use super::TrainError;
+use super::config::Config;
+use super::network::TorchEvaluator;
+use super::replay::Sample;
+use super::target::{self, Searched, ValueTarget};
+use crate::policy::weights::Weights;
+use crate::position::Position;
+use crate::rng::{self, Purpose, Xoshiro128PlusPlus};
+use crate::ruleset::Ruleset;
+use crate::search::{GumbelConfig, GumbelSearch, RootResult};
+
+/// What a group has played since it was last asked.
+#[derive(Clone, Debug, Default)]
+pub struct Played {
+    /// Positions with their targets.
+    pub samples: Vec<Sample>,
+    /// Games finished.
+    pub games: u64,
+    /// Plies of the games finished, opening plies included.
+    pub plies: u64,
+    /// Positions searched.
+    pub positions: u64,
+    /// Positions evaluated by the network.
+    pub evaluations: u64,
+    /// Entropy of the improved policies in nats, summed over the positions searched.
+    pub entropy: f64,
+}
+
+/// Games that move in lockstep.
+///
+/// What a group plays depends on the seed, its own number and the weights it is given: not on
+/// threads, nor on other groups.
+#[derive(Debug)]
+pub struct Group {
+    games: Vec<Game>,
+    search: GumbelSearch,
+    config: Config,
+}
+
+#[derive(Debug)]
+struct Game {
+    row_seed: u64,
+    episode: u64,
+    position: Position,
+    stream: Xoshiro128PlusPlus,
+    /// Plies played, opening plies included.
+    plies: u64,
+    /// Positions searched and not yet handed out.
+    waiting: Vec<(Sample, Searched)>,
+}
+
+impl Group {
+    /// Starts the games of group `number`, the first of which is episode `episode` of its row.
+    pub fn new(config: &Config, number: usize, episode: u64) -> Group {
+        let first = (number * config.selfplay.games) as u64;
+        let play = &config.selfplay;
+        let games = (0..play.games as u64)
+            .map(|game| Game::start(config, rng::mix(config.seed, first + game), episode))
+            .collect();
+        Group {
+            games,
+            search: GumbelSearch::new(GumbelConfig {
+                simulations: play.simulations,
+                max_considered: play.max_considered,
+                c_visit: play.c_visit,
+                c_scale: play.c_scale,
+                gumbel_scale: 1.0,
+                margin_weight: play.margin_weight,
+            }),
+            config: config.clone(),
+        }
+    }
+
+    /// Returns the largest episode number of the games.
+    pub fn episode(&self) -> u64 {
+        self.games
+            .iter()
+            .map(|game| game.episode)
+            .max()
+            .unwrap_or(0)
+    }
+
+    /// Plays as many plies of every game as an iteration has, with the weights given; a game that
+    /// ends is followed by the next one.
+    ///
+    /// # Errors
+    /// [`TrainError::Evaluator`] when the network fails.
+    pub fn play(&mut self, weights: &Weights) -> Result<Played, TrainError> {
+        let mut evaluator = TorchEvaluator::new(weights)?;
+        let mut played = Played::default();
+        for _ in 0..self.config.selfplay.plies {
+            let roots: Vec<Position> = self.games.iter().map(|game| game.position).collect();
+            let mut streams: Vec<Xoshiro128PlusPlus> =
+                self.games.iter().map(|game| game.stream.clone()).collect();
+            let results = self.search.run(&roots, &mut evaluator, &mut streams)?;
+            for ((game, result), stream) in self.games.iter_mut().zip(results).zip(streams) {
+                game.stream = stream;
+                game.advance(result, &self.config, &mut played);
+            }
+        }
+        for game in &mut self.games {
+            game.hand_out_old(&self.config, &mut played);
+        }
+        played.evaluations = evaluator.evaluated();
+        Ok(played)
+    }
+}
+
+impl Game {
+    fn start(config: &Config, row_seed: u64, episode: u64) -> Game {
+        let (position, plies) = opening(config, row_seed, episode);
+        Game {
+            row_seed,
+            episode,
+            position,
+            stream: rng::stream(row_seed, episode, Purpose::SelfPlay),
+            plies,
+            waiting: Vec::new(),
+        }
+    }
+
+    /// Plays the column found, keeps the position for training, and starts the next game if this
+    /// one has ended.
+    fn advance(&mut self, result: RootResult, config: &Config, played: &mut Played) {
+        let position = self.position;
+        let entropy = |share: &f32| f64::from(-share * share.max(1e-30).ln());
+        played.entropy += result.policy.iter().map(entropy).sum::<f64>();
+        played.positions += 1;
+        let draw = (1.0 - result.win - result.loss).max(0.0);
+        let searched = Searched {
+            side: position.to_move(),
+            lead: position.board().lead(position.to_move()),
+            chances: [result.win, draw, result.loss],
+            margin: result.margin,
+        };
+        let sample = Sample {
+            observation: position.observation(),
+            policy: result.policy,
+            chances: searched.chances,
+            margin: 0.0,
+        };
+        self.waiting.push((sample, searched));
+        // The search chooses among legal columns only.
+        self.position = position.play_legal(usize::from(result.column)).0;
+        self.plies += 1;
+        if self.position.is_over() {
+            self.finish(config, played);
+        }
+    }
+
+    fn finish(&mut self, config: &Config, played: &mut Played) {
+        let values: Vec<Searched> = self.waiting.iter().map(|(_, value)| *value).collect();
+        let targets = target::finished(&values, &self.position, &config.value_target);
+        hand_out(self.waiting.drain(..), targets, played);
+        played.games += 1;
+        played.plies += self.plies;
+        *self = Game::start(config, self.row_seed, self.episode + 1);
+    }
+
+    /// Hands out the positions of a game in progress that are older than the horizon.
+    fn hand_out_old(&mut self, config: &Config, played: &mut Played) {
+        let target = &config.value_target;
+        if target.horizon == 0 || target.outcome > 0.0 || self.waiting.len() <= target.horizon {
+            return;
+        }
+        let values: Vec<Searched> = self.waiting.iter().map(|(_, value)| *value).collect();
+        let targets = target::unfinished(&values, target.lambda);
+        let old = self.waiting.len() - target.horizon;
+        hand_out(self.waiting.drain(..old), targets, played);
+    }
+}
+
+fn hand_out(
+    positions: impl Iterator<Item = (Sample, Searched)>,
+    targets: Vec<ValueTarget>,
+    played: &mut Played,
+) {
+    for ((mut sample, _), target) in positions.zip(targets) {
+        sample.chances = target.chances;
+        sample.margin = target.margin;
+        played.samples.push(sample);
+    }
+}
+
+/// Plays the random opening plies of an episode, none in a share of the episodes; an opening that
+/// ends the game is drawn again.
+fn opening(config: &Config, row_seed: u64, episode: u64) -> (Position, u64) {
+    let play = &config.selfplay;
+    let start = Position::start(&config.ruleset);
+    let mut stream = rng::stream(row_seed, episode, Purpose::Opening);
+    if play.opening_plies == 0 || rng::unit(&mut stream) >= play.opening_share {
+        return (start, 0);
+    }
+    let plies = 1 + rng::below(&mut stream, play.opening_plies.min(1 << 15));
+    for _ in 0..OPENING_TRIES {
+        if let Some(position) = random_plies(start, plies, &mut stream) {
+            return (position, plies.into());
+        }
+    }
+    (start, 0)
+}
+
+/// Openings drawn before a game starts without one: on the smallest boards every one may end it.
+const OPENING_TRIES: usize = 64;
+
+fn random_plies(start: Position, plies: u32, stream: &mut Xoshiro128PlusPlus) -> Option<Position> {
+    let mut position = start;
+    for _ in 0..plies {
+        let legal = position.legal_moves();
+        let column = legal.nth(rng::below(stream, legal.len().max(1) as u32) as usize)?;
+        position = position.play_legal(column).0;
+    }
+    (!position.is_over()).then_some(position)
+}
+
+/// Tells whether a game of these rules can be started at all.
+///
+/// # Errors
+/// [`TrainError::Setting`] when the first side to move is stuck in the starting position.
+pub fn check_start(ruleset: &Ruleset) -> Result<(), TrainError> {
+    if Position::start(ruleset).is_over() {
+        return Err(TrainError::Setting {
+            field: "ruleset",
+            value: ruleset.to_string(),
+            expected: "rules under which the starting position has a legal move".to_owned(),
+        });
+    }
+    Ok(())
+}
