@@ -1,14 +1,17 @@
 //! Games between any players, advanced together so that players choose for many games at once.
 
+use std::time::{Duration, Instant};
+
 use rand_xoshiro::Xoshiro128PlusPlus;
+use rayon::ThreadPool;
 use rayon::prelude::*;
 
 use crate::policy::random::non_empty;
 use crate::policy::{Policy, PolicyError};
 use crate::position::Position;
 use crate::ruleset::Endless;
-use crate::simulate::EndCode;
 use crate::simulate::tally::{GameRow, Tally};
+use crate::simulate::{EndCode, Progress};
 use crate::sowing;
 
 /// Games that one thread advances at a time; fewer would cost more than they gain.
@@ -104,7 +107,7 @@ impl Game {
         };
     }
 
-    /// Returns the row of a finished game; one that was interrupted counts as cut.
+    /// Returns the row of a finished game.
     pub(crate) fn row(&self) -> GameRow {
         let end = self.end.unwrap_or(EndCode::MaxPlies);
         let at_fault = self.position.to_move().sign();
@@ -132,36 +135,77 @@ pub(crate) fn offers_endless(position: &Position) -> bool {
     }
 }
 
-/// Plays all games to their ends, ply by ply, each player choosing for all its games at once.
+/// Plays all games to their ends, each player choosing for many of its games at once.
 ///
-/// `go_on` is asked before every ply; when it says no, the games stay where they are and `false`
-/// is returned.
+/// The work is done in `pool`, or in the current one. `progress` is asked between choices; when it
+/// breaks, the games stay where they are.
 pub(crate) fn play(
     games: &mut [Game],
     players: &mut [&mut dyn Policy],
     limits: Limits,
-    mut go_on: impl FnMut() -> bool,
-) -> bool {
+    pool: Option<&ThreadPool>,
+    progress: &mut Progress<'_>,
+) {
+    let mut paces = vec![Pace::default(); players.len()];
     while games.iter().any(|game| game.end.is_none()) {
-        if !go_on() {
-            return false;
-        }
         for (index, player) in players.iter_mut().enumerate() {
-            let mut own: Vec<&mut Game> = games
-                .iter_mut()
-                .filter(|game| game.end.is_none() && game.player() == index)
+            let mut turns: Vec<usize> = (0..games.len())
+                .filter(|&i| games[i].end.is_none() && games[i].player() == index)
                 .collect();
-            choose_and_apply(&mut own, &mut **player, limits);
+            while !turns.is_empty() {
+                let rest = turns.split_off(paces[index].group.min(turns.len()));
+                let mut now: Vec<&mut Game> = pick(games, &turns);
+                let began = Instant::now();
+                match pool {
+                    Some(pool) => pool.install(|| choose_and_apply(&mut now, *player, limits)),
+                    None => choose_and_apply(&mut now, *player, limits),
+                }
+                paces[index].follow(began.elapsed());
+                let finished = games.iter().filter(|game| game.end.is_some()).count();
+                if progress(finished as u64).is_break() {
+                    return;
+                }
+                turns = rest;
+            }
         }
     }
-    true
+}
+
+/// Returns the games of these ascending indices.
+fn pick<'a>(games: &'a mut [Game], ascending: &[usize]) -> Vec<&'a mut Game> {
+    let mut wanted = ascending.iter().peekable();
+    games
+        .iter_mut()
+        .enumerate()
+        .filter(|(i, _)| wanted.next_if_eq(&i).is_some())
+        .map(|(_, game)| game)
+        .collect()
+}
+
+/// How many games a player chooses for at once: enough to be fast, few enough to be interrupted.
+#[derive(Clone, Copy, Debug)]
+struct Pace {
+    group: usize,
+}
+
+impl Default for Pace {
+    fn default() -> Pace {
+        Pace { group: 64 }
+    }
+}
+
+impl Pace {
+    fn follow(&mut self, took: Duration) {
+        if took < Duration::from_millis(50) {
+            self.group = (self.group * 2).min(1 << 20);
+        } else if took > Duration::from_millis(200) {
+            self.group = (self.group / 2).max(1);
+        }
+    }
 }
 
 /// Lets a player choose for its games and plays what it chose.
 fn choose_and_apply(games: &mut [&mut Game], player: &mut dyn Policy, limits: Limits) {
-    if games.is_empty() {
-        return;
-    }
     let positions: Vec<Position> = games.iter().map(|game| game.position).collect();
     let mut streams: Vec<Xoshiro128PlusPlus> = games.iter().map(|game| game.stream()).collect();
     let choices = choose(player, &positions, &mut streams);
