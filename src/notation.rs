@@ -9,7 +9,7 @@ use thiserror::Error;
 
 use crate::board::MAX_SEEDS;
 use crate::pit::MAX_COLUMNS;
-use crate::position::{EndReason, MoveError, Position, Setup, SetupError};
+use crate::position::{EndReason, MoveError, Outcome, Position, Setup, SetupError};
 use crate::ruleset::Ruleset;
 use crate::side::Side;
 
@@ -285,7 +285,7 @@ impl GameRecord {
         let (outcome, reason) = if forfeit {
             (Some(end.to_move().other().name()), recorded)
         } else {
-            let outcome = end.outcome().map(|outcome| outcome.name());
+            let outcome = end.outcome().map(Outcome::name);
             (outcome, end.end_reason().map_or(CUT, EndReason::name))
         };
         let captured = end.board().captured();

@@ -1,5 +1,8 @@
 //! The core against its slow twin: every field after every ply.
 
+// A helper of a test fails as loudly as a test.
+#![allow(clippy::expect_used, clippy::panic)]
+
 mod common;
 
 use common::{

@@ -4,6 +4,9 @@
 //! `tests/data/digest.json`. A change that is meant to move a digest records the new values with
 //! `ENDODOI_RECORD_DIGEST=1 cargo test --test digest`; the slow reference must agree first.
 
+// A helper of a test fails as loudly as a test.
+#![allow(clippy::expect_used, clippy::panic)]
+
 mod common;
 
 use std::path::PathBuf;

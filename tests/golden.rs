@@ -1,5 +1,8 @@
 //! Golden data of an independent engine, through the core and the slow reference.
 
+// A helper of a test fails as loudly as a test.
+#![allow(clippy::expect_used, clippy::panic)]
+
 mod common;
 
 use common::{GoldenPosition, golden, legal, set_up, twins, with_lap_limit};

@@ -1,5 +1,8 @@
 //! Texts of positions and game records: what is accepted and how the rest is refused.
 
+// A helper of a test fails as loudly as a test.
+#![allow(clippy::expect_used, clippy::panic)]
+
 mod common;
 
 use common::{changed, dodoi, set_up};

@@ -1,5 +1,8 @@
 //! Counts of move sequences.
 
+// A helper of a test fails as loudly as a test.
+#![allow(clippy::expect_used, clippy::panic)]
+
 mod common;
 
 use common::{changed, dodoi, golden, with_lap_limit};

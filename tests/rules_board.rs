@@ -1,5 +1,8 @@
 //! Board, turn and sizes: clauses B1 to B4 and the ranges of every field.
 
+// A helper of a test fails as loudly as a test.
+#![allow(clippy::expect_used, clippy::panic)]
+
 mod common;
 
 use common::{changed, dodoi, set_up, with};
@@ -222,7 +225,7 @@ fn names_of_options_are_read_or_refused_with_the_field() {
 #[test]
 fn rulesets_as_json_refuse_unknown_keys_and_values() {
     let rules = changed(&Variant::CrossEndodoi.ruleset(), |fields| {
-        fields.lap_limit = Some(77)
+        fields.lap_limit = Some(77);
     });
     let text = serde_json::to_string(&rules).expect("serialisable");
     assert_eq!(

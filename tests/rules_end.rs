@@ -1,5 +1,8 @@
 //! Capture and end: clauses C1 to C3 and E1 to E4.
 
+// A helper of a test fails as loudly as a test.
+#![allow(clippy::expect_used, clippy::panic)]
+
 mod common;
 
 use common::{changed, dodoi, set_up, twins};

@@ -1,5 +1,8 @@
 //! Sowing: clauses S1 to S6.
 
+// A helper of a test fails as loudly as a test.
+#![allow(clippy::expect_used, clippy::panic)]
+
 mod common;
 
 use std::collections::HashSet;

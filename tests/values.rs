@@ -1,5 +1,8 @@
 //! Exact values of small boards, by a table of all positions that play can reach.
 
+// A helper of a test fails as loudly as a test.
+#![allow(clippy::expect_used, clippy::panic)]
+
 mod common;
 
 use std::collections::HashMap;

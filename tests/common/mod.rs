@@ -2,6 +2,8 @@
 
 // Every test program compiles this module and uses a part of it.
 #![allow(dead_code)]
+// A helper of a test fails as loudly as a test.
+#![allow(clippy::expect_used)]
 
 use endodoi::reference::{Game, Sown};
 use endodoi::rng::{self, Purpose, Xoshiro128PlusPlus};
