@@ -1,5 +1,8 @@
 //! Alpha-beta against plain minimax over the public rules.
 
+// A helper of a test fails as loudly as a test.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
 use endodoi::rng::{self, Purpose};
 use endodoi::search::{AlphaBetaSearch, MAX_DEPTH, SearchError, alpha_beta};
 use endodoi::{EndReason, Position, Ruleset, RulesetFields, Setup, Side, Variant};
@@ -81,7 +84,7 @@ const RULESETS: [&str; 12] = [
 
 #[test]
 fn move_and_value_equal_plain_minimax() {
-    let mut searched = 0;
+    let mut compared = 0;
     let mut ends = [0_u32; 3];
     for (index, json) in RULESETS.iter().enumerate() {
         let rules = ruleset(json);
@@ -90,7 +93,7 @@ fn move_and_value_equal_plain_minimax() {
         let mut searches: Vec<AlphaBetaSearch> = (1..=deepest)
             .map(|d| AlphaBetaSearch::new(d).unwrap())
             .collect();
-        for _ in 0..150 {
+        for _ in 0..400 {
             let position = random_position(&rules, &mut rng);
             if let Some(reason) = position.end_reason() {
                 ends[reason as usize] += 1;
@@ -104,11 +107,11 @@ fn move_and_value_equal_plain_minimax() {
                     expected,
                     "{json} depth {depth}: {position}"
                 );
-                searched += 1;
+                compared += 1;
             }
         }
     }
-    assert!(searched > 5000, "only {searched} searches");
+    assert!(compared > 15_000, "only {compared} searches");
     assert!(ends[EndReason::Stuck as usize] > 0 && ends[EndReason::Quiet as usize] > 0);
 }
 
@@ -129,6 +132,22 @@ fn move_and_value_equal_plain_minimax_on_large_boards() {
                     plain_best(&position, depth),
                     "{position}"
                 );
+            }
+        }
+    }
+}
+
+#[test]
+fn deep_searches_equal_plain_minimax() {
+    for json in [r#"{"columns":2,"quiet_limit":6}"#, RULESETS[9]] {
+        let rules = ruleset(json);
+        let mut rng = rng::stream(8, 0, Purpose::Policy);
+        for _ in 0..40 {
+            let position = random_position(&rules, &mut rng);
+            if !position.is_over() {
+                let result = alpha_beta(&position, 11).unwrap();
+                let expected = plain_best(&position, 11);
+                assert_eq!((result.column, result.value), expected, "{position}");
             }
         }
     }

@@ -1,5 +1,10 @@
 //! Matches in pairs: fairness, failures, records, intervals.
 
+// A helper of a test fails as loudly as a test.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+// Exact halves and ends are what is tested.
+#![allow(clippy::float_cmp)]
+
 use endodoi::arena::{ArenaError, PairConfig, paired_interval, play_pairs, table};
 use endodoi::policy::{AlphaBeta, Greedy, Policy, PolicyError, Random};
 use endodoi::rng::{self, Purpose, Xoshiro128PlusPlus};
@@ -91,7 +96,7 @@ fn pairs_share_their_opening_and_swap_the_sides() {
     assert!(openings.len() > 25);
     assert!(result.score > 0.85, "{}", result.score);
     assert!(result.margin > 10.0 && result.margin_half < 6.0);
-    let mean = (result.score_as[0] + result.score_as[1]) / 2.0;
+    let mean = f64::midpoint(result.score_as[0], result.score_as[1]);
     assert!((mean - result.score).abs() < 1e-12);
 }
 
@@ -224,7 +229,7 @@ fn the_interval_covers_the_true_score_as_often_as_it_says() {
                 u if u < lost + drawn => 0.5,
                 _ => 1.0,
             };
-            let scores: Vec<f64> = (0..pairs).map(|_| (game() + game()) / 2.0).collect();
+            let scores: Vec<f64> = (0..pairs).map(|_| f64::midpoint(game(), game())).collect();
             let (low, high) = paired_interval(&scores);
             covered += u32::from(low <= truth && truth <= high);
         }

@@ -1,5 +1,8 @@
 //! Players: the choice of each, and the texts that name them.
 
+// A helper of a test fails as loudly as a test.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
 use endodoi::policy::{AgentSearch, AlphaBeta, Greedy, Policy, PolicyError, PolicySpec, Random};
 use endodoi::rng::{self, Purpose, Xoshiro128PlusPlus};
 use endodoi::{Position, Ruleset, RulesetFields, search};
@@ -51,7 +54,7 @@ fn random_is_uniform_over_the_legal_moves_beside_an_endless_one() {
         }
     }
     let position = offering.expect("a board with one endless and one legal move");
-    let moves = choose(&mut Random, &[position; 500], 3);
+    let moves = choose(&mut Random, &vec![position; 500], 3);
     assert!(
         moves
             .iter()

@@ -1,5 +1,10 @@
 //! Simulations: known rates, both paths alike, independence of threads, interruption.
 
+// A helper of a test fails as loudly as a test.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+// Exact halves and ends are what is tested.
+#![allow(clippy::float_cmp)]
+
 use std::ops::ControlFlow;
 
 use endodoi::policy::{AlphaBeta, Greedy, Policy, PolicyError, PolicySpec, Random};
