@@ -82,10 +82,10 @@ fn solve(rules: &Ruleset) -> i64 {
 }
 
 #[test]
-fn golden_values_of_boards_with_at_most_18_seeds() {
+fn golden_values_of_boards_of_up_to_three_columns_and_of_four_with_one_seed() {
     let mut checked = 0;
     for wanted in golden().values {
-        if 2 * wanted.columns * wanted.seeds > 18 {
+        if wanted.columns > 3 && wanted.seeds > 1 {
             continue;
         }
         let rules = changed(&dodoi(wanted.columns), |fields| {
@@ -100,5 +100,5 @@ fn golden_values_of_boards_with_at_most_18_seeds() {
         assert_eq!(solve(&rules), wanted.value, "{wanted:?}");
         checked += 1;
     }
-    assert!(checked >= 27, "{checked}");
+    assert_eq!(checked, 27);
 }
