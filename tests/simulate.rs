@@ -335,6 +335,56 @@ fn a_player_that_misbehaves_loses_those_games_alone() {
     }
 }
 
+/// Draws as the random player does, for all positions, and fails if it dislikes one of them.
+struct Nervous;
+
+impl Policy for Nervous {
+    fn name(&self) -> String {
+        "nervous".to_owned()
+    }
+
+    fn choose(
+        &mut self,
+        positions: &[Position],
+        streams: &mut [Xoshiro128PlusPlus],
+        moves: &mut [u8],
+    ) -> Result<(), PolicyError> {
+        Random.choose(positions, streams, moves)?;
+        if positions
+            .iter()
+            .any(|position| position.board().lead(Side::South) == 7)
+        {
+            return Err(PolicyError::Failed {
+                name: self.name(),
+                message: "no".to_owned(),
+            });
+        }
+        Ok(())
+    }
+}
+
+#[test]
+fn a_failure_in_one_game_changes_no_draw_in_the_others() {
+    let config = SimulateConfig::new(ruleset(r#"{"columns":6}"#), 300);
+    let calm = random_games(&config);
+    let table = simulate_between(&config, &mut Nervous, &mut Random, &mut go_on).unwrap();
+    let mut failed = 0;
+    for game in 0..table.len() {
+        if table.end_reason[game] == EndCode::Error.code() {
+            failed += 1;
+            continue;
+        }
+        let plain = calm.row(game).unwrap();
+        // Only the random player itself reports what it refused.
+        let row = table.row(game).unwrap();
+        assert_eq!(
+            (row.plies, row.seeds_sown, row.winner),
+            (plain.plies, plain.seeds_sown, plain.winner)
+        );
+    }
+    assert!((20..280).contains(&failed), "{failed}");
+}
+
 #[test]
 fn an_interrupted_simulation_keeps_the_first_games() {
     let config = SimulateConfig::new(ruleset(r#"{"columns":6}"#), 100_000);
