@@ -1,19 +1,21 @@
 //! Sixty-four games side by side, and one ply of them.
 
-use crate::batch::buffers::{StepBuffers, observation_length};
+use crate::batch::boards::{Boards, Shape, lanes_of};
+use crate::batch::buffers::StepBuffers;
 use crate::batch::config::{Autoreset, IllegalMove};
-use crate::batch::pits::{Pits, lanes_of};
+use crate::batch::wide::Wide;
 use crate::batch::{GameEnd, LANES, opening};
 use crate::board::Board;
-use crate::pit::{MAX_PITS, PitSet, opposite};
+use crate::pit::{MAX_PITS, PitSet};
 use crate::position::{EndReason, Outcome, Position};
-use crate::ruleset::{Endless, LoneCapture, Ruleset};
+use crate::ruleset::{Endless, Ruleset};
 use crate::side::Side;
 
 /// What all blocks of a batch share.
 #[derive(Clone, Debug)]
 pub(super) struct Terms {
     pub(super) ruleset: Ruleset,
+    pub(super) shape: Shape,
     /// The start of every game, settled.
     pub(super) start: Position,
     /// `u32::MAX` where games are never cut.
@@ -59,11 +61,11 @@ pub(super) struct Row {
 }
 
 /// The games of 64 rows as struct of arrays.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(super) struct Block {
     /// Rows in use, 64 but in the last block.
     pub(super) rows: usize,
-    pits: Pits,
+    pits: Box<dyn Boards>,
     /// Seeds captured by South and North.
     captured: [[u16; LANES]; 2],
     to_move: [Side; LANES],
@@ -82,7 +84,7 @@ impl Block {
     pub(super) fn new(rows: usize, terms: &Terms) -> Block {
         let mut block = Block {
             rows,
-            pits: Pits::new(&terms.ruleset),
+            pits: terms.shape.boards(&terms.ruleset),
             captured: [[0; LANES]; 2],
             to_move: [Side::South; LANES],
             quiet: [0; LANES],
@@ -217,13 +219,29 @@ impl Block {
         }
     }
 
+    /// Replaces a board, in boards of any size where it holds too many seeds for the present ones.
+    fn store(&mut self, lane: usize, board: &[u16], ruleset: &Ruleset) {
+        if self.pits.store(lane, board) {
+            return;
+        }
+        let mut wide = Wide::new(ruleset);
+        let mut copy = [0; MAX_PITS];
+        let copy = &mut copy[..board.len()];
+        for other in 0..LANES {
+            self.pits.load(other, copy);
+            wide.replace(other, copy);
+        }
+        wide.replace(lane, board);
+        self.pits = Box::new(wide);
+    }
+
     fn place(&mut self, lane: usize, position: &Position) {
         let board = position.board();
         let mut pits = [0; MAX_PITS];
         let pits = &mut pits[..2 * board.columns()];
         pits.copy_from_slice(board.pits());
         pits.rotate_left(position.to_move().index() * board.columns());
-        self.pits.store(lane, pits);
+        self.store(lane, pits, position.ruleset());
         for side in Side::BOTH {
             self.captured[side.index()][lane] = board.captured()[side.index()];
         }
@@ -255,7 +273,7 @@ impl Block {
         for lane in lanes_of(lanes) {
             columns[lane] = actions[lane] as u8;
         }
-        let sown = self.pits.sow(lanes, &columns, &terms.ruleset);
+        let sown = self.pits.sow(lanes, &columns);
         let ended = lanes & !sown.endless;
         for lane in lanes_of(lanes) {
             self.plies[lane] += 1;
@@ -263,37 +281,23 @@ impl Block {
         for lane in lanes_of(sown.endless & lanes) {
             self.finish(lane, GameEnd::Endless);
         }
+        let taken = self.pits.capture(ended, &sown.last, &terms.ruleset);
         for lane in lanes_of(ended) {
-            let captured = self.capture(lane, usize::from(sown.last[lane]), terms);
-            self.quiet[lane] = if captured { 0 } else { self.quiet[lane] + 1 };
+            let seeds = taken[lane];
+            self.captured[self.to_move[lane].index()][lane] += seeds;
+            self.quiet[lane] = if seeds > 0 { 0 } else { self.quiet[lane] + 1 };
             self.to_move[lane] = self.to_move[lane].other();
         }
         self.pits.turn(ended);
         self.settle(ended, terms);
     }
 
-    /// Captures after a sowing that ended in `last` and tells whether anything was (C1 to C3).
-    fn capture(&mut self, lane: usize, last: usize, terms: &Terms) -> bool {
-        let columns = terms.ruleset.columns();
-        if last >= columns {
-            return false;
-        }
-        let facing = opposite(last, columns);
-        let faces_empty = self.pits.get(lane, facing) == 0;
-        if faces_empty && terms.ruleset.lone_capture() == LoneCapture::Stays {
-            return false;
-        }
-        let seeds = self.pits.lift(lane, facing) + self.pits.lift(lane, last);
-        self.captured[self.to_move[lane].index()][lane] += seeds;
-        true
-    }
-
     /// Finds the legal columns of the lanes given and ends their games by E1, E3 and E4.
     fn settle(&mut self, lanes: u64, terms: &Terms) {
         let ruleset = &terms.ruleset;
-        self.pits.occupied(lanes, &mut self.legal);
-        if ruleset.endless() == Endless::Illegal {
-            self.pits.remove_endless(lanes, &mut self.legal, ruleset);
+        match ruleset.endless() {
+            Endless::Illegal => self.pits.legal(lanes, &mut self.legal),
+            Endless::Draw => self.pits.occupied(lanes, &mut self.legal),
         }
         for lane in lanes_of(lanes) {
             if self.legal[lane] == 0 {
@@ -345,11 +349,10 @@ impl Block {
     /// Writes the views of the sides to move, `i16[rows, 2C+3]`.
     pub(super) fn observe(&self, out: &mut [i16]) {
         let length = out.len() / self.rows;
-        let pits = length - observation_length(0);
+        self.pits.observe(out, length);
         for (lane, out) in out.chunks_exact_mut(length).enumerate() {
-            let (rows, rest) = out.split_at_mut(pits);
-            self.pits.observe(lane, rows);
             let own = self.to_move[lane];
+            let rest = &mut out[length - 3..];
             rest[0] = self.captured[own.index()][lane] as i16;
             rest[1] = self.captured[own.other().index()][lane] as i16;
             rest[2] = self.quiet[lane] as i16;
@@ -410,8 +413,8 @@ impl Block {
     }
 
     /// Describes one lane for a snapshot.
-    pub(super) fn row(&self, lane: usize) -> Row {
-        let count = self.pits.count();
+    pub(super) fn row(&self, lane: usize, ruleset: &Ruleset) -> Row {
+        let count = ruleset.pits();
         let mut pits = [0; MAX_PITS];
         self.pits.load(lane, &mut pits[..count]);
         pits[..count].rotate_left(self.to_move[lane].index() * count / 2);
@@ -429,11 +432,11 @@ impl Block {
     }
 
     /// Enters a checked row of a snapshot as the game of one lane.
-    pub(super) fn restore(&mut self, lane: usize, row: &Row) {
-        let count = self.pits.count();
+    pub(super) fn restore(&mut self, lane: usize, row: &Row, ruleset: &Ruleset) {
+        let count = ruleset.pits();
         let mut pits = row.pits;
         pits[..count].rotate_left(row.to_move.index() * count / 2);
-        self.pits.store(lane, &pits[..count]);
+        self.store(lane, &pits[..count], ruleset);
         for (captured, &seeds) in self.captured.iter_mut().zip(&row.captured) {
             captured[lane] = seeds;
         }

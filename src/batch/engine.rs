@@ -4,6 +4,7 @@ use rayon::iter::{IndexedParallelIterator, IntoParallelRefMutIterator, ParallelI
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use crate::batch::block::{Block, Status, Terms};
+use crate::batch::boards::Shape;
 use crate::batch::buffers::{StepBuffers, check_length, observation_length};
 use crate::batch::config::{Autoreset, BatchConfig, IllegalMove, Seeds};
 use crate::batch::error::{BatchError, IllegalReason};
@@ -57,6 +58,7 @@ impl Batch {
         config.check()?;
         let terms = Terms {
             ruleset: config.ruleset,
+            shape: Shape::of(&config.ruleset),
             start: Position::start(&config.ruleset),
             max_plies: config.max_plies.unwrap_or(u32::MAX),
             opening_plies: config.random_opening_plies,

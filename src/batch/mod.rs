@@ -23,13 +23,15 @@
 //! ```
 
 mod block;
+mod boards;
 mod buffers;
 mod config;
 mod engine;
 mod error;
 pub(crate) mod opening;
-mod pits;
+mod packed;
 mod snapshot;
+mod wide;
 
 pub use buffers::{StepArrays, StepBuffers};
 pub use config::{Autoreset, BatchConfig, IllegalMove, Seeds};

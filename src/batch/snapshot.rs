@@ -58,7 +58,11 @@ impl Batch {
         bytes.extend(settings);
         for block in self.blocks() {
             for lane in 0..block.rows {
-                write_row(&mut bytes, &block.row(lane), self.ruleset().pits());
+                write_row(
+                    &mut bytes,
+                    &block.row(lane, self.ruleset()),
+                    self.ruleset().pits(),
+                );
             }
         }
         bytes.extend(fnv(&bytes).to_le_bytes());
@@ -103,7 +107,7 @@ impl Batch {
         let mut batch = Batch::new(config)?;
         for index in 0..config.rows {
             let row = read_row(&mut reader, index, &config)?;
-            batch.blocks_mut()[index / LANES].restore(index % LANES, &row);
+            batch.blocks_mut()[index / LANES].restore(index % LANES, &row, &config.ruleset);
         }
         Ok(batch)
     }
