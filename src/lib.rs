@@ -27,8 +27,9 @@
 //! | [`sowing`] | one move: laps, relay, capture |
 //! | [`position`] | set-up, legal moves, play, outcome |
 //! | [`notation`] | text of positions, game records |
+//! | [`render`] | pictures of positions: text, SVG |
 //! | [`mod@perft`] | counts of move sequences, digest of fixed games |
-//! | [`reference`] | the rules once more, slowly, one function a clause |
+//! | [`mod@reference`] | the rules once more, slowly, one function a clause |
 //! | [`batch`] | the lockstep engine: lanes of boards, step, masks, autoreset, observations |
 //! | [`search`] | alpha-beta; Gumbel tree search over an [`search::Evaluator`] |
 //! | [`policy`] | players: random, greedy, alpha-beta, agent; the network without torch |
@@ -51,6 +52,7 @@ pub mod pit;
 pub mod policy;
 pub mod position;
 pub mod reference;
+pub mod render;
 pub mod rng;
 pub mod ruleset;
 pub mod search;

@@ -1,1 +1,47 @@
 //! The Python extension module `endodoi._core`.
+//!
+//! The only code that knows Python. Nothing here decides anything about the games: arguments are
+//! read and checked, the core does the work, its errors become exceptions of `endodoi.errors`.
+
+// The docs of classes and methods are Python docstrings, in reStructuredText.
+#![allow(clippy::doc_markdown)]
+
+mod arguments;
+mod arrays;
+mod batch;
+mod errors;
+mod player;
+mod position;
+mod record;
+mod ruleset;
+mod simulate;
+mod sowing;
+
+use pyo3::prelude::*;
+
+/// What `__reduce__` returns: a callable and its arguments.
+type Reduced<'py, Arguments> = (Bound<'py, PyAny>, Arguments);
+
+/// The core of the package endodoi: rules, positions, batches of games, players, simulation.
+#[pymodule]
+mod _core {
+    #[pymodule_export]
+    use super::batch::PyBatch;
+    #[pymodule_export]
+    use super::player::{PyPlayer, random_actions};
+    #[pymodule_export]
+    use super::position::PyPosition;
+    #[pymodule_export]
+    use super::record::PyGameRecord;
+    #[pymodule_export]
+    use super::ruleset::PyRuleset;
+    #[pymodule_export]
+    use super::simulate::{PyGameTable, simulate};
+    #[pymodule_export]
+    use super::sowing::PySowing;
+
+    /// The version of the core.
+    #[pymodule_export]
+    #[allow(non_upper_case_globals)]
+    const __version__: &str = env!("CARGO_PKG_VERSION");
+}

@@ -1,0 +1,72 @@
+"""The Maasai mancala games En Dodoi and En Gehé: rules, environments, players, training.
+
+Quick start
+-----------
+>>> import endodoi as ed
+>>> position = ed.Position.start(ed.Ruleset(columns=6))
+>>> position.play(position.legal_moves()[0]).captured
+(2, 0)
+
+Importing the package registers the Gymnasium ids ``endodoi/EnDodoi-v0``, ``endodoi/EnGehe-v0``
+and ``endodoi/CrossEndodoi-v0``.
+
+Axis letters of every array: ``B`` rows (games), ``C`` columns (actions), ``N = 2C`` pits.
+"""
+
+from __future__ import annotations
+
+from endodoi import errors, policies
+from endodoi._core import GameRecord, Position, Ruleset, Sowing, __version__
+from endodoi.env import Env
+from endodoi.errors import (
+    AgentError,
+    ArgumentTypeError,
+    ArgumentValueError,
+    BatchError,
+    EndodoiError,
+    MissingExtraError,
+    MoveError,
+    NotationError,
+    PolicyError,
+    RecordError,
+    RulesetError,
+    SetupError,
+    SimulationError,
+    TrainError,
+)
+from endodoi.registration import register
+from endodoi.simulation import GameTable, simulate
+from endodoi.training import TrainResult, train
+from endodoi.vector_env import VectorEnv
+
+__all__ = [
+    "AgentError",
+    "ArgumentTypeError",
+    "ArgumentValueError",
+    "BatchError",
+    "EndodoiError",
+    "Env",
+    "GameRecord",
+    "GameTable",
+    "MissingExtraError",
+    "MoveError",
+    "NotationError",
+    "PolicyError",
+    "Position",
+    "RecordError",
+    "Ruleset",
+    "RulesetError",
+    "SetupError",
+    "SimulationError",
+    "Sowing",
+    "TrainError",
+    "TrainResult",
+    "VectorEnv",
+    "__version__",
+    "errors",
+    "policies",
+    "simulate",
+    "train",
+]
+
+register()

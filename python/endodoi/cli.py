@@ -1,0 +1,209 @@
+"""The command ``endodoi``."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import platform
+import sys
+from typing import TYPE_CHECKING
+
+from endodoi._core import Position, Ruleset, __version__
+from endodoi.errors import EndodoiError, MissingExtraError, TrainError
+from endodoi.learning_curve import draw_learning_curve
+from endodoi.simulation import simulate
+from endodoi.training import find_trainer, run_trainer
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["main"]
+
+#: Status of a refused argument, as argparse itself gives it, and of a Ctrl-C.
+REFUSED, INTERRUPTED = 2, 130
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command and return its exit status."""
+    parser = make_parser()
+    options, rest = parser.parse_known_args(arguments)
+    if rest and options.run is not train_command:
+        parser.error(f"unrecognized arguments: {' '.join(rest)}")
+    options.rest = rest
+    try:
+        status: int = options.run(options)
+    except TrainError as error:
+        print(f"endodoi: {error}", file=sys.stderr)
+        return error.status if error.status and error.status > 0 else 1
+    except EndodoiError as error:
+        print(f"endodoi: {error}", file=sys.stderr)
+        return REFUSED
+    except KeyboardInterrupt:
+        print("endodoi: interrupted", file=sys.stderr)
+        return INTERRUPTED
+    return status
+
+
+def make_parser() -> argparse.ArgumentParser:
+    """Return the parser of all commands."""
+    parser = argparse.ArgumentParser(
+        prog="endodoi",
+        description="The Maasai mancala games En Dodoi and En Gehé: simulate, train, look.",
+    )
+    parser.add_argument("--version", action="version", version=f"endodoi {__version__}")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    rules = rules_parser()
+
+    simulate_ = commands.add_parser(
+        "simulate", parents=[rules], help="play many games and sum them up"
+    )
+    simulate_.set_defaults(run=simulate_command)
+    simulate_.add_argument("--games", type=int, default=10_000, help="games (default 10000)")
+    simulate_.add_argument("--seed", type=int, default=0, help="seed of all games (default 0)")
+    player_help = "random, greedy, alphabeta:N or agent:FILE_OR_RUN_DIR (default random)"
+    simulate_.add_argument("--south", default="random", metavar="PLAYER", help=player_help)
+    simulate_.add_argument("--north", default="random", metavar="PLAYER", help=player_help)
+    simulate_.add_argument("--threads", type=int, help="threads (default: one for each core)")
+    simulate_.add_argument("--max-plies", type=int, help="plies after which a game is cut (E4)")
+    simulate_.add_argument(
+        "--opening-plies", type=int, default=0, help="random plies at the start (default 0)"
+    )
+    simulate_.add_argument("--json", action="store_true", help="print the summary as JSON")
+
+    train_ = commands.add_parser(
+        "train",
+        help="train an agent by self-play",
+        description="Trains an agent by self-play with the program endodoi-train, which takes all "
+        "options; those it knows beside these are passed on to it.",
+    )
+    train_.set_defaults(run=train_command)
+    for name, help_ in (
+        ("config", "configuration file in TOML; the options win over it"),
+        ("variant", "en-dodoi, en-gehe or cross-endodoi"),
+        ("columns", "pits in a row"),
+        ("minutes", "minutes of training (default 5)"),
+        ("seed", "seed of the run"),
+        ("workers", "threads; 0 takes one for every core"),
+        ("out", "folder of the run"),
+        ("resume", "go on with the run of this folder"),
+    ):
+        train_.add_argument(f"--{name}", help=help_)
+
+    show = commands.add_parser("show", parents=[rules], help="print a position")
+    show.set_defaults(run=show_command)
+    show.add_argument("text", nargs="?", help='as "4,4/4,4 S 0-0 0" (default: the start)')
+    show.add_argument("--play", type=int, nargs="*", default=[], help="columns to play first")
+
+    perft = commands.add_parser("perft", parents=[rules], help="count move sequences")
+    perft.set_defaults(run=perft_command)
+    perft.add_argument("depth", type=int, help="plies")
+    perft.add_argument("text", nargs="?", help="the position (default: the start)")
+
+    version = commands.add_parser("version", help="say what is installed")
+    version.set_defaults(run=version_command)
+    return parser
+
+
+def rules_parser() -> argparse.ArgumentParser:
+    """Return the options that name the rules."""
+    rules = argparse.ArgumentParser(add_help=False)
+    group = rules.add_argument_group("rules")
+    group.add_argument(
+        "--variant", default="en-dodoi", help="en-dodoi (default), en-gehe or cross-endodoi"
+    )
+    group.add_argument("--columns", type=int, help="pits in a row (default: the variant's)")
+    group.add_argument("--seeds-per-pit", type=int, help="seeds in a pit at the start")
+    group.add_argument("--lone-capture", help="stays or taken (C2)")
+    group.add_argument("--endless", help="illegal or draw (S6)")
+    group.add_argument("--lap-limit", type=int, help="laps after which a sowing is endless (S6)")
+    group.add_argument("--quiet-limit", type=int, help="plies without capture that end a game (E3)")
+    return rules
+
+
+def ruleset_of(options: argparse.Namespace) -> Ruleset:
+    """Return the rules that the options name."""
+    return Ruleset(
+        options.variant,
+        columns=options.columns,
+        seeds_per_pit=options.seeds_per_pit,
+        lone_capture=options.lone_capture,
+        endless=options.endless,
+        lap_limit=options.lap_limit,
+        quiet_limit=options.quiet_limit,
+    )
+
+
+def position_of(options: argparse.Namespace) -> Position:
+    """Return the position that the options name."""
+    ruleset = ruleset_of(options)
+    if options.text is None:
+        return Position.start(ruleset)
+    return Position.from_text(options.text, ruleset)
+
+
+def simulate_command(options: argparse.Namespace) -> int:
+    """Play games and print their summary."""
+    table = simulate(
+        options.games,
+        ruleset=ruleset_of(options),
+        south=options.south,
+        north=options.north,
+        seed=options.seed,
+        num_threads=options.threads,
+        random_opening_plies=options.opening_plies,
+        max_plies=options.max_plies,
+    )
+    summary = table.summary()
+    print(json.dumps(summary.to_dict(), indent=2) if options.json else summary)
+    return 0
+
+
+def train_command(options: argparse.Namespace) -> int:
+    """Train an agent, and draw its learning curve."""
+    names = ("config", "variant", "columns", "minutes", "seed", "workers", "out", "resume")
+    given = {name: getattr(options, name) for name in names}
+    arguments = [f"--{name}={value}" for name, value in given.items() if value is not None]
+    result = run_trainer([*arguments, *options.rest])
+    try:
+        print(f"picture:        {draw_learning_curve(result.run)}")
+    except MissingExtraError as error:
+        print(f"endodoi: no picture of the learning curve: {error}", file=sys.stderr)
+    return 0
+
+
+def show_command(options: argparse.Namespace) -> int:
+    """Print a position after the columns that are to be played."""
+    position = position_of(options)
+    for column in options.play:
+        position = position.play(column)
+    print(position)
+    print(position.to_text())
+    return 0
+
+
+def perft_command(options: argparse.Namespace) -> int:
+    """Print the number of move sequences of each depth."""
+    position = position_of(options)
+    for depth in range(1, options.depth + 1):
+        print(f"{depth:3} {position.perft(depth):>20,}")
+    return 0
+
+
+def version_command(_options: argparse.Namespace) -> int:
+    """Print versions and where the trainer is."""
+    import gymnasium  # noqa: PLC0415
+    import numpy as np  # noqa: PLC0415
+
+    print(f"endodoi   {__version__}")
+    print(f"python    {platform.python_version()} ({platform.platform()})")
+    print(f"numpy     {np.__version__}")
+    print(f"gymnasium {gymnasium.__version__}")
+    try:
+        print(f"trainer   {find_trainer()}")
+    except TrainError as error:
+        print(f"trainer   {error}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

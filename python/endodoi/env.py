@@ -1,0 +1,212 @@
+"""One game, as a Gymnasium environment."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+import gymnasium
+from gymnasium import spaces
+
+from endodoi._core import Batch
+from endodoi.settings import (
+    RENDER_MODES,
+    Observation,
+    check_options,
+    check_render_mode,
+    observation_space,
+    ply_cap,
+    resolve_ruleset,
+)
+from endodoi.vector_env import fresh_seed
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    from endodoi._core import Position, Ruleset
+
+__all__ = ["Env"]
+
+
+class Env(gymnasium.Env[Any, Any]):
+    """One game in self-play: each step is one ply, each observation the side to move's view.
+
+    Rewards, ends and infos are those of `VectorEnv` without the axis of rows: ``action_mask`` int8
+    [C] and ``to_play`` int8 always, ``outcome``, ``captured`` int16 [2], ``plies`` and
+    ``end_reason`` where the game ended. An illegal action ends the game as a loss of its mover,
+    unless ``illegal="raise"``. After the end, `reset` comes before the next `step`.
+
+    With the row seed ``s``, ``reset(seed=s)`` plays the same games as the row of a `VectorEnv`
+    whose list of seeds holds ``s`` there.
+
+    Parameters
+    ----------
+    ruleset : Ruleset, optional
+        The rules; or give fields of a rule set as keyword arguments.
+    mask_in_obs : bool
+        Whether observations are dictionaries of the view and the mask.
+    observation_key, mask_key : str
+        The keys of these dictionaries.
+    illegal : {"loss", "raise"}
+        What an illegal action does: end the game with reward -1, or raise and change nothing.
+    max_plies : int, optional
+        Plies after which the game is cut, opening plies included (E4).
+    random_opening_plies : int
+        Plies drawn uniformly over legal moves before the game is handed over.
+    render_mode : {"ansi"}, optional
+        What `render` returns: a text.
+    max_episode_steps : int, optional
+        Steps after which the game is cut, the opening not included.
+    seed : int, optional
+        Row seed of the first reset, if that is given none.
+    **ruleset_fields
+        Fields of the rule set, as ``columns=6``; see `Ruleset`.
+
+    Examples
+    --------
+    >>> import endodoi as ed
+    >>> env = ed.Env(columns=6)
+    >>> observation, info = env.reset(seed=1)
+    >>> observation, reward, terminated, truncated, info = env.step(0)
+    >>> observation.tolist()
+    [6, 6, 0, 0, 6, 6, 2, 7, 0, 6, 1, 6, 0, 2, 0]
+    """
+
+    metadata: dict[str, Any] = {  # noqa: RUF012  (as the base class declares it)
+        "render_modes": list(RENDER_MODES),
+        "render_fps": 4,
+    }
+
+    def __init__(
+        self,
+        ruleset: Ruleset | None = None,
+        *,
+        mask_in_obs: bool = False,
+        observation_key: str = "observation",
+        mask_key: str = "action_mask",
+        illegal: Literal["loss", "raise"] = "loss",
+        max_plies: int | None = None,
+        random_opening_plies: int = 0,
+        render_mode: str | None = None,
+        max_episode_steps: int | None = None,
+        seed: int | None = None,
+        **ruleset_fields: Any,
+    ) -> None:
+        super().__init__()
+        self.ruleset = resolve_ruleset(ruleset, ruleset_fields, "Env")
+        self.render_mode = check_render_mode(render_mode)
+        self.batch = Batch(
+            1,
+            self.ruleset,
+            autoreset="disabled",
+            illegal=illegal,
+            max_plies=ply_cap(max_plies, max_episode_steps, random_opening_plies),
+            random_opening_plies=random_opening_plies,
+            num_threads=1,
+        )
+        self.mask_in_obs = mask_in_obs
+        self.observation_key = observation_key
+        self.mask_key = mask_key
+        self.action_space = spaces.Discrete(self.ruleset.columns)
+        self.observation_space = observation_space(
+            self.ruleset,
+            mask_in_obs=mask_in_obs,
+            observation_key=observation_key,
+            mask_key=mask_key,
+        )
+        self._first_seed = seed
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Observation, dict[str, Any]]:
+        """Start a new game.
+
+        Parameters
+        ----------
+        seed : int, optional
+            The row seed; without it, the next episode of the one before.
+        options : dict, optional
+            There are none: any key is refused.
+
+        Returns
+        -------
+        observation : int16 [2C+3], or dict
+        info : dict
+        """
+        check_options(options, ())
+        if seed is None and not self.batch.started:
+            seed = fresh_seed() if self._first_seed is None else self._first_seed
+        if seed is None:
+            observations, infos = self.batch.reset()
+        else:
+            observations, infos = self.batch.reset([seed])
+            super().reset(seed=int(seed))
+        info = row_info(infos)
+        return self._observation(observations[0], info), info
+
+    def step(self, action: int) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
+        """Play one column.
+
+        Parameters
+        ----------
+        action : int
+            Mover-relative column, 0 to C-1; any integer type.
+
+        Returns
+        -------
+        observation : int16 [2C+3], or dict
+        reward : float
+            For the side that just moved.
+        terminated, truncated : bool
+        info : dict
+
+        Raises
+        ------
+        BatchError
+            If the game is over or was not reset, or the action is illegal under
+            ``illegal="raise"``.
+        """
+        observations, rewards, terminated, truncated, infos = self.batch.step(action)
+        info = row_info(infos)
+        return (
+            self._observation(observations[0], info),
+            float(rewards[0]),
+            bool(terminated[0]),
+            bool(truncated[0]),
+            info,
+        )
+
+    def render(self) -> str | None:
+        """Return the board as text, or None without a render mode."""
+        if self.render_mode is None:
+            return None
+        return self.batch.render()[0]
+
+    @property
+    def position(self) -> Position:
+        """The position of the game."""
+        return self.batch.position(0)
+
+    def get_state(self) -> bytes:
+        """Return everything that the next steps depend on, in mid-game too, as bytes."""
+        return self.batch.save()
+
+    def set_state(self, state: bytes) -> None:
+        """Go on exactly from where `get_state` was called, on an environment of equal settings.
+
+        Raises
+        ------
+        BatchError
+            If the bytes are no whole snapshot, or one of other settings; nothing has changed.
+        """
+        self.batch.set_state(state)
+
+    def _observation(self, observation: npt.NDArray[np.int16], info: dict[str, Any]) -> Observation:
+        if not self.mask_in_obs:
+            return observation
+        return {self.observation_key: observation, self.mask_key: info["action_mask"].copy()}
+
+
+def row_info(infos: dict[str, Any]) -> dict[str, Any]:
+    """Return the infos of the only row, without the masks of rows."""
+    return {key: value[0] for key, value in infos.items() if not key.startswith("_")}

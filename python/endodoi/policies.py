@@ -1,0 +1,265 @@
+"""Players: callables that choose a column for every row of a batch of games.
+
+A policy is any callable ``(observations, action_masks) -> actions`` with observations int16
+[B, 2C+3], action masks int8 [B, C] and actions int [B]; your own functions are policies too. Rows
+whose mask is all zero are finished games: their action is ignored, the policies here give 0. A
+single game may be passed without the axis of rows.
+
+All but `Random` look ahead, so they must know the rules: give ``ruleset=`` when you make one.
+An observation shows the board as its mover sees it, and with the rules that is the whole position:
+no rule depends on which side moves (B4). `Agent.load` takes the rules that the agent was trained
+on unless others are given. A mask that is not the one of these rules is refused. `simulate` gives
+the rules of its games to the policies it is passed.
+
+Examples
+--------
+>>> import endodoi as ed
+>>> env = ed.VectorEnv(4, columns=6, seed=1)
+>>> greedy = ed.policies.Greedy(ruleset=env.ruleset)
+>>> observations, infos = env.reset()
+>>> greedy(observations, infos["action_mask"]).tolist()
+[1, 1, 1, 1]
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from endodoi._core import Player, random_actions
+from endodoi.errors import ArgumentTypeError, PolicyError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from endodoi._core import Ruleset
+
+__all__ = ["Agent", "AlphaBeta", "Greedy", "Policy", "Random", "from_spec"]
+
+#: What users may write as a policy.
+PolicyFunction: TypeAlias = "Callable[[npt.NDArray[np.int16], npt.NDArray[np.int8]], npt.ArrayLike]"
+
+
+class Policy(Protocol):
+    """What a policy is: a callable from observations and masks to actions."""
+
+    def __call__(
+        self, observations: npt.NDArray[Any], action_masks: npt.NDArray[Any], /
+    ) -> npt.NDArray[np.int64]:
+        """Choose a column for every row.
+
+        Parameters
+        ----------
+        observations : int16 [B, 2C+3]
+        action_masks : int8 [B, C]
+
+        Returns
+        -------
+        actions : int64 [B]
+        """
+
+
+class CorePolicy:
+    """A player of the core; not made by users."""
+
+    def __init__(self, player: Player, ruleset: Ruleset | None, seed: int = 0) -> None:
+        self._player = player
+        self.ruleset = ruleset
+        self.seed = seed
+        self._calls = 0
+
+    @property
+    def name(self) -> str:
+        """The name shown in tables."""
+        return self._player.name
+
+    @property
+    def spec(self) -> str:
+        """The specification that makes this player again."""
+        return self._player.spec
+
+    def __call__(
+        self, observations: npt.NDArray[Any], action_masks: npt.NDArray[Any], /
+    ) -> npt.NDArray[np.int64]:
+        """Choose a column for every row.
+
+        Parameters
+        ----------
+        observations : int16 [B, 2C+3] or [2C+3]
+        action_masks : int8 [B, C] or [C]
+
+        Returns
+        -------
+        actions : int64 [B], or [] for a single game
+            0 on finished rows.
+
+        Raises
+        ------
+        PolicyError
+            If the rules are not known or not those of the games, or the player fails.
+        """
+        views = read_array(observations, "observations")
+        masks = read_array(action_masks, "action_masks")
+        call, self._calls = self._calls, self._calls + 1
+        actions = self._choose(
+            np.atleast_2d(views).astype(np.int16, copy=False),
+            np.atleast_2d(masks).astype(np.int8, copy=False),
+            call,
+        )
+        return actions if views.ndim > 1 else actions.reshape(())
+
+    def _choose(
+        self, views: npt.NDArray[np.int16], masks: npt.NDArray[np.int8], call: int
+    ) -> npt.NDArray[np.int64]:
+        if self.ruleset is None:
+            raise PolicyError(
+                f"player {self.name} does not know the rules of these games: make it with "
+                "ruleset=, as in ruleset=env.ruleset",
+                player=self.name,
+            )
+        return self._player.choose(views, masks, self.ruleset, self.seed, call)
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.spec}>"
+
+
+class Random(CorePolicy):
+    """Plays every legal move with the same probability; it needs no rules.
+
+    Parameters
+    ----------
+    seed : int
+        The draws depend on it, on the row and on how often the player was called before.
+    """
+
+    def __init__(self, *, seed: int = 0) -> None:
+        super().__init__(Player("random"), None, seed)
+
+    def _choose(
+        self, _views: npt.NDArray[np.int16], masks: npt.NDArray[np.int8], call: int
+    ) -> npt.NDArray[np.int64]:
+        return random_actions(masks, self.seed, call)
+
+
+class Greedy(CorePolicy):
+    """Plays the move after which its captured difference is greatest: the same as `AlphaBeta(1)`.
+
+    E1's rest counts as captured; among equal moves the lowest column is played.
+
+    Parameters
+    ----------
+    ruleset : Ruleset, optional
+        The rules of the games.
+    """
+
+    def __init__(self, *, ruleset: Ruleset | None = None) -> None:
+        super().__init__(Player("greedy"), ruleset)
+
+
+class AlphaBeta(CorePolicy):
+    """Searches all moves to a fixed depth and maximises its future margin.
+
+    A leaf is worth the captured difference, ends are exact (E1's rest included), ties go to the
+    lowest column. Deterministic.
+
+    Parameters
+    ----------
+    depth : int
+        Plies, 1 to 64.
+    ruleset : Ruleset, optional
+        The rules of the games.
+    """
+
+    def __init__(self, depth: int, *, ruleset: Ruleset | None = None) -> None:
+        if isinstance(depth, bool) or not isinstance(depth, (int, np.integer)):
+            raise ArgumentTypeError(
+                f"depth is {depth!r} ({type(depth).__name__}), expected a whole number",
+                field="depth",
+                value=depth,
+            )
+        super().__init__(Player(f"alphabeta:{depth}"), ruleset)
+        self.depth = int(depth)
+
+
+class Agent(CorePolicy):
+    """A trained agent: tree search over its network, without torch. Make one with `Agent.load`."""
+
+    @classmethod
+    def load(
+        cls,
+        path: str | os.PathLike[str],
+        *,
+        simulations: int | None = None,
+        ruleset: Ruleset | None = None,
+    ) -> Agent:
+        """Load an agent from its file or from the folder of a training run.
+
+        Parameters
+        ----------
+        path : path
+            A safetensors file, or a run's folder: its best agent if there is one, else its latest.
+        simulations : int, optional
+            Simulations for each move; by default the number the agent was trained with. 0 plays
+            the network's first choice without a search.
+        ruleset : Ruleset, optional
+            The rules of the games; by default those it was trained on. Any size fits the network.
+
+        Raises
+        ------
+        AgentError
+            If the file cannot be used; the message says why.
+        """
+        player = Player.agent(os.fspath(path), simulations)
+        return cls(player, player.ruleset if ruleset is None else ruleset)
+
+    @property
+    def metadata(self) -> dict[str, Any]:
+        """What the file says: ``ruleset``, ``step``, ``games``, ``simulations``."""
+        return self._player.metadata or {}
+
+
+def from_spec(spec: str, *, ruleset: Ruleset | None = None, seed: int = 0) -> CorePolicy:
+    """Make the player of a specification.
+
+    Parameters
+    ----------
+    spec : str
+        ``random``, ``greedy``, ``alphabeta:N``, ``agent:FILE_OR_RUN_DIR[@sims=N|@none]``.
+    ruleset : Ruleset, optional
+        The rules of the games.
+    seed : int
+        Seed of a player that draws.
+
+    Raises
+    ------
+    PolicyError
+        If it is none of these forms.
+    AgentError
+        If an agent's file cannot be used.
+    """
+    player = Player(spec)
+    if player.spec == "random":
+        return Random(seed=seed)
+    return CorePolicy(player, player.ruleset if ruleset is None else ruleset, seed)
+
+
+def read_array(value: npt.ArrayLike, name: str) -> npt.NDArray[Any]:
+    """Return an array of whole numbers or bools with one or two axes.
+
+    Raises
+    ------
+    ArgumentTypeError
+        If it is something else.
+    """
+    array = np.asarray(value)
+    if array.dtype.kind not in "iub" or array.ndim not in (1, 2):
+        raise ArgumentTypeError(
+            f"{name} has dtype {array.dtype} and shape {array.shape}, expected whole numbers with "
+            "one row for each game",
+            field=name,
+            value=str(array.dtype),
+        )
+    return array

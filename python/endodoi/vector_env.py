@@ -1,0 +1,342 @@
+"""Many games stepped together, as a Gymnasium vector environment."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+from gymnasium import spaces
+from gymnasium.vector import AutoresetMode
+from gymnasium.vector import VectorEnv as GymnasiumVectorEnv
+from gymnasium.vector.utils import batch_space
+
+from endodoi._core import Batch
+from endodoi.errors import ArgumentTypeError, BatchError
+from endodoi.settings import (
+    RENDER_MODES,
+    Observation,
+    check_options,
+    check_render_mode,
+    observation_space,
+    ply_cap,
+    resolve_ruleset,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from endodoi._core import Position, Ruleset
+
+__all__ = ["VectorEnv"]
+
+#: Actions of all rows: an integer array [B] of any dtype, a sequence, or a tensor on the CPU.
+Actions: TypeAlias = "npt.NDArray[np.integer[Any]] | Sequence[int] | int"
+
+#: What the batch calls each mode.
+BATCH_MODES = {AutoresetMode.NEXT_STEP: "next_step", AutoresetMode.DISABLED: "disabled"}
+
+
+class VectorEnv(GymnasiumVectorEnv[Any, Any, Any]):
+    """``B`` games of one rule set in self-play, stepped together.
+
+    Each step plays one ply in every game, and each observation is the view of the side to move:
+    both sides see their own row first, so that one policy plays both (B4).
+
+    ============ ================ ===========================================================
+    what         dtype and shape  meaning
+    ============ ================ ===========================================================
+    observation  int16 [B, 2C+3]  own row, other row (each from its owner's left), own captured,
+                                  other captured, quiet plies; at the end, of the side whose turn
+                                  it would be
+    action       int [B]          mover-relative column, 0 to C-1
+    reward       float32 [B]      for the side that just moved: +1, 0, -1 at the end, else 0
+    terminated   bool [B]         the game ended by the rules, or by an illegal action
+    truncated    bool [B]         the game was cut by `max_plies`; never both
+    ============ ================ ===========================================================
+
+    ``infos`` holds ``action_mask`` int8 [B, C] (1 for a legal column, all 0 on finished rows) and
+    ``to_play`` int8 [B] (0 South, 1 North) of all rows, always. Where games ended in this step it
+    also holds ``outcome`` int8 [B] (1 South won, -1 North won, 0 drawn or cut), ``captured``
+    int16 [B, 2] (South, North), ``plies`` int32 [B] and ``end_reason`` int8 [B] (an index of
+    ``GameTable.END_REASONS``). Each key has its mask of rows ``_key``, bool [B].
+
+    Autoreset: in next-step mode the step after a game's end starts the next game of that row; its
+    action is ignored unchecked, its reward is 0 and nothing ends. In disabled mode a finished row
+    waits for ``reset(options={"reset_mask": rows})`` and stepping it is refused.
+
+    An endless move (S6) is not legal and masked, or with ``endless="draw"`` ends the game with
+    reward 0.
+
+    Parameters
+    ----------
+    num_envs : int
+        ``B``, the games.
+    ruleset : Ruleset, optional
+        The rules; or give fields of a rule set as keyword arguments.
+    autoreset_mode : {"next_step", "disabled"} or AutoresetMode
+        When a finished game is replaced; Gymnasium's own strings are accepted too.
+    mask_in_obs : bool
+        Whether observations are dictionaries of the view and the mask.
+    observation_key, mask_key : str
+        The keys of these dictionaries.
+    illegal : {"raise", "loss"}
+        What an illegal action does: refuse the whole step, or end that game as a loss of its
+        mover with reward -1.
+    max_plies : int, optional
+        Plies after which a game is cut, those of both sides and of the opening included (E4).
+    random_opening_plies : int
+        Plies drawn uniformly over legal moves before a game is handed over; an opening that would
+        end the game is drawn again.
+    render_mode : {"ansi"}, optional
+        What `render` returns: one text for each row.
+    max_episode_steps : int, optional
+        Steps after which a game is cut, the opening not included.
+    num_threads : int, optional
+        Threads; by default as many as the process may use. Results never depend on it.
+    copy : bool
+        Whether every call returns new arrays. With False, calls fill and return the same arrays
+        again, which is faster but changes what an earlier call returned.
+    seed : int or sequence of int, optional
+        Seed of the first reset, if that is given none.
+    **ruleset_fields
+        Fields of the rule set, as ``columns=6``; see `Ruleset`.
+
+    Notes
+    -----
+    An integer seed ``s`` gives row ``i`` the row seed ``mix(s, i)``, without overlap between
+    neighbouring seeds; a list holds the row seeds themselves. A game depends on (row seed,
+    episode) and the actions alone: never on threads, the number of rows or the platform. A seeded
+    reset starts at episode 0, an unseeded one goes on with the next episode. The seed covers the
+    random openings, which are all that is random here. Without any seed, one is drawn from the
+    system.
+
+    Examples
+    --------
+    >>> import endodoi as ed
+    >>> env = ed.VectorEnv(2, columns=6, seed=1)
+    >>> observations, infos = env.reset()
+    >>> observations, rewards, terminated, truncated, infos = env.step([0, 5])
+    >>> infos["to_play"].tolist()
+    [1, 1]
+    """
+
+    metadata: dict[str, Any] = {  # noqa: RUF012  (as the base class declares it)
+        "render_modes": list(RENDER_MODES),
+        "render_fps": 4,
+        "autoreset_mode": AutoresetMode.NEXT_STEP,
+    }
+
+    def __init__(
+        self,
+        num_envs: int,
+        ruleset: Ruleset | None = None,
+        *,
+        autoreset_mode: str | AutoresetMode = "next_step",
+        mask_in_obs: bool = False,
+        observation_key: str = "observation",
+        mask_key: str = "action_mask",
+        illegal: Literal["raise", "loss"] = "raise",
+        max_plies: int | None = None,
+        random_opening_plies: int = 0,
+        render_mode: str | None = None,
+        max_episode_steps: int | None = None,
+        num_threads: int | None = None,
+        copy: bool = True,
+        seed: int | Sequence[int | None] | None = None,
+        **ruleset_fields: Any,
+    ) -> None:
+        super().__init__()
+        self.ruleset = resolve_ruleset(ruleset, ruleset_fields, "VectorEnv")
+        self.autoreset_mode = read_autoreset_mode(autoreset_mode)
+        self.metadata = {**type(self).metadata, "autoreset_mode": self.autoreset_mode}
+        self.render_mode = check_render_mode(render_mode)
+        self.batch = Batch(
+            num_envs,
+            self.ruleset,
+            autoreset=BATCH_MODES[self.autoreset_mode],
+            illegal=illegal,
+            max_plies=ply_cap(max_plies, max_episode_steps, random_opening_plies),
+            random_opening_plies=random_opening_plies,
+            num_threads=num_threads,
+            copy=copy,
+        )
+        self.num_envs = self.batch.rows
+        self.copy = copy
+        self.mask_in_obs = mask_in_obs
+        self.observation_key = observation_key
+        self.mask_key = mask_key
+        self.single_action_space = spaces.Discrete(self.ruleset.columns)
+        self.action_space = batch_space(self.single_action_space, self.num_envs)
+        self.single_observation_space = observation_space(
+            self.ruleset,
+            mask_in_obs=mask_in_obs,
+            observation_key=observation_key,
+            mask_key=mask_key,
+        )
+        self.observation_space = batch_space(self.single_observation_space, self.num_envs)
+        self._first_seed = seed
+
+    def reset(
+        self,
+        *,
+        seed: int | Sequence[int | None] | None = None,
+        options: dict[str, Any] | None = None,
+    ) -> tuple[Observation, dict[str, Any]]:
+        """Start new games in all rows, or in those of a mask.
+
+        Parameters
+        ----------
+        seed : int, sequence of (int or None), optional
+            Any integer types; rows without a seed go on with their next episode.
+        options : dict, optional
+            ``reset_mask``, a bool array [B] with at least one True: the rows to reset. It is never
+            changed.
+
+        Returns
+        -------
+        observations : int16 [B, 2C+3], or dict
+            Of all rows.
+        infos : dict
+            ``action_mask`` and ``to_play`` of all rows.
+
+        Raises
+        ------
+        BatchError
+            If an option is unknown or of the wrong shape, or the list of seeds of the wrong
+            length.
+        """
+        check_options(options, ("reset_mask",))
+        mask = read_reset_mask(options, self.num_envs)
+        if seed is None and not self.batch.started:
+            seed = fresh_seed() if self._first_seed is None else self._first_seed
+        observations, infos = self.batch.reset(seed, mask)
+        if isinstance(seed, (int, np.integer)):
+            super().reset(seed=int(seed))
+        return self._observation(observations, infos), infos
+
+    def step(
+        self, actions: Actions
+    ) -> tuple[
+        Observation,
+        npt.NDArray[np.float32],
+        npt.NDArray[np.bool_],
+        npt.NDArray[np.bool_],
+        dict[str, Any],
+    ]:
+        """Play one column in every game.
+
+        Parameters
+        ----------
+        actions : int [B]
+            Mover-relative columns, of any integer dtype, as a sequence or as a tensor on the CPU.
+
+        Returns
+        -------
+        observations : int16 [B, 2C+3], or dict
+        rewards : float32 [B]
+        terminated, truncated : bool [B]
+        infos : dict
+
+        Raises
+        ------
+        BatchError
+            If an action is illegal under ``illegal="raise"``, a row is finished in disabled mode,
+            or no reset came before. No game has changed then.
+        ArgumentTypeError
+            If the actions are floats or bools.
+        """
+        observations, rewards, terminated, truncated, infos = self.batch.step(actions)
+        return self._observation(observations, infos), rewards, terminated, truncated, infos
+
+    def render(self) -> tuple[str, ...] | None:
+        """Return the board of every row as text, or None without a render mode."""
+        if self.render_mode is None:
+            return None
+        return tuple(self.batch.render())
+
+    def position(self, row: int) -> Position:
+        """Return the position of the game in one row."""
+        return self.batch.position(row)
+
+    def get_state(self) -> bytes:
+        """Return everything that the next steps depend on, in mid-game too, as bytes."""
+        return self.batch.save()
+
+    def set_state(self, state: bytes) -> None:
+        """Go on exactly from where `get_state` was called, on an environment of equal settings.
+
+        Raises
+        ------
+        BatchError
+            If the bytes are no whole snapshot, or one of other settings; nothing has changed.
+        """
+        self.batch.set_state(state)
+
+    def _observation(
+        self, observations: npt.NDArray[np.int16], infos: dict[str, Any]
+    ) -> Observation:
+        if not self.mask_in_obs:
+            return observations
+        mask = infos["action_mask"]
+        return {
+            self.observation_key: observations,
+            self.mask_key: mask.copy() if self.copy else mask,
+        }
+
+
+def read_autoreset_mode(mode: str | AutoresetMode) -> AutoresetMode:
+    """Return the autoreset mode of a name, of Gymnasium's own string, or of the enum itself.
+
+    Raises
+    ------
+    BatchError
+        If the mode is unknown or not supported.
+    """
+    value = mode.value if isinstance(mode, AutoresetMode) else mode
+    for supported, name in BATCH_MODES.items():
+        if value in (name, supported.value):
+            return supported
+    names = " or ".join(f'"{name}"' for name in BATCH_MODES.values())
+    raise BatchError(
+        f"autoreset_mode is {value!r}, expected {names}", field="autoreset_mode", value=value
+    )
+
+
+def read_reset_mask(options: dict[str, Any] | None, rows: int) -> npt.NDArray[np.bool_] | None:
+    """Return the rows to reset as bool [B], or None for all.
+
+    Raises
+    ------
+    ArgumentTypeError
+        If the mask is not of bools.
+    BatchError
+        If the mask has the wrong shape or no True.
+    """
+    if options is None or options.get("reset_mask") is None:
+        return None
+    mask = np.asarray(options["reset_mask"])
+    if mask.dtype != np.bool_:
+        raise ArgumentTypeError(
+            f"options['reset_mask'] has dtype {mask.dtype}, expected bool",
+            field="reset_mask",
+            value=str(mask.dtype),
+        )
+    if mask.shape != (rows,):
+        raise BatchError(
+            f"options['reset_mask'] has shape {mask.shape}, expected ({rows},)",
+            field="reset_mask",
+            value=mask.shape,
+        )
+    if not mask.any():
+        raise BatchError(
+            "options['reset_mask'] holds no True, expected at least one row to reset",
+            field="reset_mask",
+            value=mask.tolist(),
+        )
+    return mask
+
+
+def fresh_seed() -> int:
+    """Return a seed from the system's source of randomness."""
+    return int(np.random.SeedSequence().generate_state(1, np.uint64)[0])

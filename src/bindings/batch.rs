@@ -1,0 +1,464 @@
+//! `Batch`: the lockstep engine behind the environments.
+
+use numpy::{PyArray1, PyArrayMethods};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyList, PyTuple};
+
+use super::arguments::{optional_whole, seed, whole, whole_numbers};
+use super::arrays::{Views, add_ends};
+use super::errors::exception;
+use super::position::PyPosition;
+use super::ruleset::PyRuleset;
+use crate::batch::{
+    Autoreset, Batch, BatchConfig, BatchError, IllegalMove, Seeds, StepArrays, StepBuffers,
+};
+use crate::render;
+
+/// A batch of ``B`` games that the environments step; users make an ``endodoi.VectorEnv``.
+///
+/// Parameters
+/// ----------
+/// rows : int
+///     ``B``, the games, 1 to 16,777,216.
+/// ruleset : Ruleset
+///     The rules of every game.
+/// autoreset : {"next_step", "disabled"}
+///     When a finished game is replaced by the next one of its row.
+/// illegal : {"raise", "loss"}
+///     What an illegal action does.
+/// max_plies : int or None
+///     Plies after which a game is cut (E4), opening plies included.
+/// random_opening_plies : int
+///     Plies drawn uniformly over legal moves before a game is handed over.
+/// num_threads : int or None
+///     Threads; None for as many as the process may use.
+/// copy : bool
+///     Whether every call returns new arrays; otherwise calls fill the same ones again.
+#[pyclass(name = "Batch", module = "endodoi._core")]
+pub(super) struct PyBatch {
+    batch: Batch,
+    actions: Vec<i64>,
+    scratch: StepArrays,
+    /// The arrays that every call fills again; `None` with `copy=True`.
+    shared: Option<Views>,
+}
+
+#[pymethods]
+impl PyBatch {
+    #[new]
+    #[pyo3(signature = (rows, ruleset, *, autoreset="next_step", illegal="raise", max_plies=None,
+                        random_opening_plies=None, num_threads=None, copy=true),
+           text_signature = "(rows, ruleset, *, autoreset='next_step', illegal='raise', \
+                             max_plies=None, random_opening_plies=0, num_threads=None, copy=True)")]
+    #[allow(clippy::too_many_arguments)] // One for each setting.
+    fn new(
+        py: Python<'_>,
+        rows: &Bound<'_, PyAny>,
+        ruleset: &PyRuleset,
+        autoreset: &str,
+        illegal: &str,
+        max_plies: Option<&Bound<'_, PyAny>>,
+        random_opening_plies: Option<&Bound<'_, PyAny>>,
+        num_threads: Option<&Bound<'_, PyAny>>,
+        copy: bool,
+    ) -> PyResult<PyBatch> {
+        let rows = count(whole(rows, "num_envs")?, "num_envs", 1)?;
+        let config = BatchConfig {
+            max_plies: optional_whole(max_plies, "max_plies")?
+                .map(|plies| count(plies, "max_plies", 1).map(narrow))
+                .transpose()?,
+            random_opening_plies: optional_whole(random_opening_plies, "random_opening_plies")?
+                .map_or(Ok(0), |plies| {
+                    count(plies, "random_opening_plies", 0).map(narrow)
+                })?,
+            illegal: match illegal {
+                "raise" => IllegalMove::Raise,
+                "loss" => IllegalMove::Loss,
+                _ => return Err(unknown_name("illegal", illegal, "\"raise\" or \"loss\"")),
+            },
+            autoreset: match autoreset {
+                "next_step" => Autoreset::NextStep,
+                "disabled" => Autoreset::Disabled,
+                _ => {
+                    let expected = "\"next_step\" or \"disabled\"";
+                    return Err(unknown_name("autoreset_mode", autoreset, expected));
+                }
+            },
+            num_threads: optional_whole(num_threads, "num_threads")?
+                .map(|threads| count(threads, "num_threads", 1))
+                .transpose()?,
+            ..BatchConfig::new(rows, ruleset.0)
+        };
+        Ok(PyBatch::of_batch(py, Batch::new(config)?, copy))
+    }
+
+    /// Start new games in all rows, or in those of a mask.
+    ///
+    /// Parameters
+    /// ----------
+    /// seed : int, sequence of (int or None), or None
+    ///     An integer gives row i the row seed mix(seed, i); a sequence holds the row seeds
+    ///     themselves. Seeded rows start at episode 0, the others go on with the next one.
+    /// mask : bool array [B] or None
+    ///     The rows to reset; None for all.
+    ///
+    /// Returns
+    /// -------
+    /// observations : int16 [B, 2C+3]
+    /// infos : dict
+    ///     ``action_mask`` int8 [B, C] and ``to_play`` int8 [B] of all rows, each with its mask.
+    #[pyo3(signature = (seed=None, mask=None))]
+    fn reset<'py>(
+        &mut self,
+        py: Python<'py>,
+        seed: Option<&Bound<'py, PyAny>>,
+        mask: Option<&Bound<'py, PyArray1<bool>>>,
+    ) -> PyResult<Bound<'py, PyTuple>> {
+        let seeds = seed.map(|seed| read_seeds(seed)).transpose()?;
+        let mask = mask.map(PyArrayMethods::to_vec).transpose()?;
+        let batch = &mut self.batch;
+        py.detach(|| reset_rows(batch, seeds, mask.as_deref()))?;
+        let views = self.views(py);
+        {
+            let mut observations = views.observations.bind(py).try_readwrite()?;
+            let mut masks = views.masks.bind(py).try_readwrite()?;
+            let mut to_play = views.to_play.bind(py).try_readwrite()?;
+            self.batch.observe(observations.as_slice_mut()?)?;
+            self.batch.masks(masks.as_slice_mut()?)?;
+            self.batch.to_play(to_play.as_slice_mut()?)?;
+        }
+        let infos = views.infos(py)?;
+        (views.observations, infos).into_pyobject(py)
+    }
+
+    /// Play one column in every game.
+    ///
+    /// Parameters
+    /// ----------
+    /// actions : integer array [B], or sequence of int
+    ///     Mover-relative columns (B4); the action of a finished row is ignored in next-step mode.
+    ///
+    /// Returns
+    /// -------
+    /// observations : int16 [B, 2C+3]
+    /// rewards : float32 [B]
+    /// terminated, truncated : bool [B]
+    /// infos : dict
+    ///
+    /// Raises
+    /// ------
+    /// BatchError
+    ///     If an action is illegal where that is refused, or a row cannot be stepped; no game has
+    ///     changed then.
+    fn step<'py>(
+        &mut self,
+        py: Python<'py>,
+        actions: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyTuple>> {
+        read_actions(actions, &mut self.actions)?;
+        let views = self.views(py);
+        {
+            let mut rewards = views.rewards.bind(py).try_readwrite()?;
+            let mut terminated = views.terminated.bind(py).try_readwrite()?;
+            let mut truncated = views.truncated.bind(py).try_readwrite()?;
+            let mut observations = views.observations.bind(py).try_readwrite()?;
+            let mut masks = views.masks.bind(py).try_readwrite()?;
+            let mut to_play = views.to_play.bind(py).try_readwrite()?;
+            let out = StepBuffers {
+                rewards: rewards.as_slice_mut()?,
+                terminated: terminated.as_slice_mut()?,
+                truncated: truncated.as_slice_mut()?,
+                observations: observations.as_slice_mut()?,
+                masks: masks.as_slice_mut()?,
+                to_play: to_play.as_slice_mut()?,
+                ..self.scratch.buffers()
+            };
+            let (batch, actions) = (&mut self.batch, &self.actions[..]);
+            py.detach(|| batch.step(actions, out))?;
+        }
+        let infos = views.infos(py)?;
+        add_ends(&infos, &self.scratch)?;
+        let Views {
+            rewards,
+            terminated,
+            truncated,
+            observations,
+            ..
+        } = views;
+        (observations, rewards, terminated, truncated, infos).into_pyobject(py)
+    }
+
+    /// Whether every row has been reset at least once.
+    #[getter]
+    fn started(&self) -> PyResult<bool> {
+        for row in 0..self.batch.rows() {
+            if !self.batch.started(row)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// ``B``, the games.
+    #[getter]
+    fn rows(&self) -> usize {
+        self.batch.rows()
+    }
+
+    /// The rules of every game.
+    #[getter]
+    fn ruleset(&self) -> PyRuleset {
+        PyRuleset(*self.batch.ruleset())
+    }
+
+    /// Threads that steps use.
+    #[getter]
+    fn num_threads(&self) -> usize {
+        self.batch.num_threads()
+    }
+
+    /// Return the position of one row.
+    fn position(&self, row: &Bound<'_, PyAny>) -> PyResult<PyPosition> {
+        Ok(PyPosition(self.batch.position(read_row(row)?)?))
+    }
+
+    /// Return the plies of the game in one row, opening plies included.
+    fn plies(&self, row: &Bound<'_, PyAny>) -> PyResult<u32> {
+        Ok(self.batch.plies(read_row(row)?)?)
+    }
+
+    /// Return the episode of one row, counted from 0.
+    fn episode(&self, row: &Bound<'_, PyAny>) -> PyResult<u64> {
+        Ok(self.batch.episode(read_row(row)?)?)
+    }
+
+    /// Return the row seed of one row.
+    fn row_seed(&self, row: &Bound<'_, PyAny>) -> PyResult<u64> {
+        Ok(self.batch.row_seed(read_row(row)?)?)
+    }
+
+    /// Return the boards of all rows as text, with the end of finished games.
+    fn render(&self) -> PyResult<Vec<String>> {
+        (0..self.batch.rows())
+            .map(|row| self.render_row(row))
+            .collect()
+    }
+
+    /// Return everything that the next steps depend on, settings included, as bytes.
+    fn save<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        Ok(PyBytes::new(py, &self.batch.save()?))
+    }
+
+    /// Make the batch that :meth:`save` wrote; it goes on exactly as the saved one.
+    ///
+    /// Raises
+    /// ------
+    /// BatchError
+    ///     If the bytes are not a whole, unchanged snapshot of this format version.
+    #[staticmethod]
+    fn restore(py: Python<'_>, state: &[u8], copy: bool) -> PyResult<PyBatch> {
+        Ok(PyBatch::of_batch(py, Batch::restore(state)?, copy))
+    }
+
+    /// Go on as the batch that :meth:`save` wrote, which had the same settings.
+    ///
+    /// Raises
+    /// ------
+    /// BatchError
+    ///     If the bytes are no snapshot, or one with other settings; nothing has changed then.
+    fn set_state(&mut self, state: &[u8]) -> PyResult<()> {
+        let restored = Batch::restore(state)?;
+        let theirs = BatchConfig {
+            num_threads: self.batch.config().num_threads,
+            ..*restored.config()
+        };
+        if theirs != *self.batch.config() {
+            let message = format!(
+                "the snapshot is of other settings: {theirs:?}, expected {:?}",
+                self.batch.config()
+            );
+            return Err(exception("BatchError", &message, |fields| {
+                fields.set("field", "state")
+            }));
+        }
+        self.batch = restored;
+        Ok(())
+    }
+
+    fn __reduce__<'py>(
+        &self,
+        py: Python<'py>,
+    ) -> PyResult<super::Reduced<'py, (Bound<'py, PyBytes>, bool)>> {
+        let restore = py.get_type::<PyBatch>().getattr("restore")?;
+        Ok((restore, (self.save(py)?, self.shared.is_none())))
+    }
+}
+
+impl PyBatch {
+    fn of_batch(py: Python<'_>, batch: Batch, copy: bool) -> PyBatch {
+        let (rows, columns) = (batch.rows(), batch.ruleset().columns());
+        PyBatch {
+            actions: Vec::with_capacity(rows),
+            scratch: StepArrays::new(&batch),
+            shared: (!copy).then(|| Views::new(py, rows, columns)),
+            batch,
+        }
+    }
+
+    fn views(&self, py: Python<'_>) -> Views {
+        match &self.shared {
+            Some(shared) => shared.clone_ref(py),
+            None => Views::new(py, self.batch.rows(), self.batch.ruleset().columns()),
+        }
+    }
+
+    fn render_row(&self, row: usize) -> PyResult<String> {
+        let position = self.batch.position(row)?;
+        let text = render::ansi(&position);
+        Ok(match self.batch.end(row)? {
+            Some(end) if !position.is_over() => format!("{text}; over ({})", end.name()),
+            _ => text,
+        })
+    }
+}
+
+/// Starts new games: seeded rows at episode 0 of their seeds, the others with their next episode.
+fn reset_rows(
+    batch: &mut Batch,
+    seeds: Option<RowSeeds>,
+    mask: Option<&[bool]>,
+) -> Result<(), BatchError> {
+    let seeds = match seeds {
+        None => return batch.reset(None, mask),
+        Some(RowSeeds::Integer(seed)) => return batch.reset(Some(&Seeds::Integer(seed)), mask),
+        Some(RowSeeds::Rows(seeds)) => seeds,
+    };
+    let rows = batch.rows();
+    if seeds.len() != rows {
+        return Err(BatchError::BufferLength {
+            field: "seed",
+            got: seeds.len(),
+            expected: rows,
+        });
+    }
+    let chosen = |row: usize| mask.is_none_or(|mask| mask.get(row) == Some(&true));
+    let given: Vec<u64> = seeds.iter().map(|seed| seed.unwrap_or(0)).collect();
+    let seeded: Vec<bool> = (0..rows)
+        .map(|row| chosen(row) && seeds[row].is_some())
+        .collect();
+    let unseeded: Vec<bool> = (0..rows)
+        .map(|row| chosen(row) && seeds[row].is_none())
+        .collect();
+    batch.reset(Some(&Seeds::Rows(given)), Some(&seeded))?;
+    if unseeded.contains(&true) {
+        batch.reset(None, Some(&unseeded))?;
+    }
+    Ok(())
+}
+
+/// Seeds as a user gives them.
+enum RowSeeds {
+    Integer(u64),
+    Rows(Vec<Option<u64>>),
+}
+
+fn read_seeds(value: &Bound<'_, PyAny>) -> PyResult<RowSeeds> {
+    let is_sequence = value.is_instance_of::<PyList>()
+        || value.is_instance_of::<PyTuple>()
+        || value.hasattr("__array__")? && value.getattr("ndim")?.gt(0)?;
+    if !is_sequence {
+        return Ok(RowSeeds::Integer(seed(value, "seed")?));
+    }
+    let items = value.try_iter()?.enumerate().map(|(row, item)| {
+        let item = item?;
+        if item.is_none() {
+            return Ok(None);
+        }
+        seed(&item, &format!("seed[{row}]")).map(Some)
+    });
+    Ok(RowSeeds::Rows(items.collect::<PyResult<_>>()?))
+}
+
+/// Reads the actions of all rows into `actions`, replacing what is there.
+///
+/// Any integer dtype, a sequence of whole numbers, one number for one row, or what NumPy can make
+/// an integer array of, as a tensor on the CPU. Floats and bools are refused.
+pub(super) fn read_actions(value: &Bound<'_, PyAny>, actions: &mut Vec<i64>) -> PyResult<()> {
+    actions.clear();
+    if let Ok(array) = value.cast::<PyArray1<i64>>() {
+        let array = array.try_readonly()?;
+        match array.as_slice() {
+            Ok(slice) => actions.extend_from_slice(slice),
+            Err(_) => actions.extend(array.as_array().iter()),
+        }
+        return Ok(());
+    }
+    if value.is_instance_of::<PyList>() || value.is_instance_of::<PyTuple>() {
+        actions.extend(whole_numbers(value, "actions")?);
+        return Ok(());
+    }
+    if !value.hasattr("__array__")? {
+        actions.push(whole(value, "actions")?);
+        return Ok(());
+    }
+    let py = value.py();
+    let numpy = py.import("numpy")?;
+    let array = numpy.call_method1("asarray", (value,))?;
+    let dtype = array.getattr("dtype")?;
+    let kind: String = dtype.getattr("kind")?.extract()?;
+    if kind != "i" && kind != "u" {
+        let message = format!("actions has dtype {}, expected whole numbers", dtype.str()?);
+        let dtype = dtype.str()?.unbind();
+        return Err(exception("ArgumentTypeError", &message, |fields| {
+            fields.set("field", "actions")?.set("value", dtype)
+        }));
+    }
+    if array.getattr("ndim")?.gt(1)? {
+        let shape = array.getattr("shape")?.str()?.to_string();
+        let message = format!("actions has shape {shape}, expected one action for each row");
+        return Err(exception("BatchError", &message, |fields| {
+            fields.set("field", "actions")?.set("value", shape)
+        }));
+    }
+    // A number beyond int64 is as illegal as the largest one, but must not wrap around.
+    let bounded = if kind == "u" {
+        numpy.call_method1("minimum", (&array, i64::MAX))?
+    } else {
+        array
+    };
+    let numbers = bounded.call_method1("astype", ("int64",))?;
+    let numbers = numbers.call_method1("reshape", (-1,))?;
+    let numbers = numbers.cast::<PyArray1<i64>>()?.try_readonly()?;
+    actions.extend(numbers.as_array().iter());
+    Ok(())
+}
+
+/// Reads the number of a row; the batch refuses one that it does not have.
+fn read_row(value: &Bound<'_, PyAny>) -> PyResult<usize> {
+    count(whole(value, "row")?, "row", 0)
+}
+
+/// Reads a count that is at least `low`.
+fn count(value: i64, field: &str, low: i64) -> PyResult<usize> {
+    usize::try_from(value)
+        .ok()
+        .filter(|_| value >= low)
+        .ok_or_else(|| {
+            let message = format!("{field} is {value}, expected at least {low}");
+            exception("BatchError", &message, |fields| {
+                fields.set("field", field)?.set("value", value)
+            })
+        })
+}
+
+/// Narrows a count; one too large stays too large for every range.
+fn narrow(count: usize) -> u32 {
+    u32::try_from(count).unwrap_or(u32::MAX)
+}
+
+fn unknown_name(field: &str, value: &str, expected: &str) -> PyErr {
+    let message = format!("{field} is {value:?}, expected {expected}");
+    exception("BatchError", &message, |fields| {
+        fields.set("field", field)?.set("value", value)
+    })
+}
