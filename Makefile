@@ -48,6 +48,8 @@ unexport LIBTORCH LIBTORCH_USE_PYTORCH
 # The same environment for every call that compiles the trainer, so that none
 # rebuilds what another has built.
 TRAIN_CARGO := env VIRTUAL_ENV="$(CURDIR)/.venv" PATH="$(CURDIR)/$(BIN):$$PATH" $(TORCH_ENV) cargo
+# The programs are called by path: another one of that name may be on PATH.
+TARGET := $(or $(CARGO_TARGET_DIR),$(CURDIR)/target)
 PYTHON_CARGO := env PYO3_PYTHON="$(CURDIR)/$(BIN)/python" cargo
 
 # ---- doors
@@ -60,8 +62,8 @@ help: ## list the doors
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1\t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 14
 	@echo 'train takes VARIANT= COLUMNS= MINUTES= SEED= OUT=; train and test take CUDA=1 or LIBTORCH=FOLDER'
 
-train: build target/release/endodoi-train ## set everything up, train an agent and show how well it plays
-	@$(BIN)/endodoi train $(if $(VARIANT),--variant $(VARIANT)) $(if $(COLUMNS),--columns $(COLUMNS)) \
+train: build trainer ## set everything up, train an agent and show how well it plays
+	@ENDODOI_TRAIN="$(TARGET)/release/endodoi-train" $(BIN)/endodoi train $(if $(VARIANT),--variant $(VARIANT)) $(if $(COLUMNS),--columns $(COLUMNS)) \
 		$(if $(MINUTES),--minutes $(MINUTES)) $(if $(SEED),--seed $(SEED)) $(if $(OUT),--out $(OUT))
 
 test: test-rust test-train test-python ## run every test, those of the trainer included
@@ -74,7 +76,7 @@ test-core: test-rust ## run the Rust and Python tests that need no torch
 build: $(STAMPS)/build ## build the package into .venv, with the command endodoi
 	@echo 'built: .venv/bin/endodoi and the Python package endodoi in .venv'
 
-fmt: $(STAMPS)/dev ## format the Rust and Python sources
+fmt: $(STAMPS)/checks ## format the Rust and Python sources
 	cargo fmt
 	$(BIN)/ruff check --quiet --fix-only --select I .
 	$(BIN)/ruff format .
@@ -93,7 +95,7 @@ digest: rust ## play the fixed games and compare their hash with the recorded on
 bench: rust ## measure the core
 	cargo bench $(LOCKED)
 
-notebooks: $(STAMPS)/dev ## run the notebooks in small
+notebooks: $(STAMPS)/checks ## run the notebooks in small
 	@shopt -s nullglob; for notebook in notebooks/*.ipynb; do \
 		echo "running $$notebook"; \
 		ENDODOI_SMALL=1 $(BIN)/jupyter execute --timeout=600 "$$notebook"; \
@@ -104,14 +106,14 @@ ci: fmt-check lint docs digest notebooks test ## do what must pass before a chan
 
 clean: ## remove what was compiled; .venv and .libtorch stay (distclean removes them too)
 	cargo clean
-	rm -rf .mypy_cache .pytest_cache .ruff_cache $(STAMPS)/build $(STAMPS)/dev
+	rm -rf .mypy_cache .pytest_cache .ruff_cache $(STAMPS)/build $(STAMPS)/checks
 
 distclean: clean
 	rm -rf .venv .libtorch .libtorch.partial .libtorch.lock
 
 # ---- parts of the doors
 
-.PHONY: rust compiler FORCE
+.PHONY: rust compiler trainer
 
 rust:
 	@cargo --version >/dev/null 2>&1 || { \
@@ -128,10 +130,10 @@ test-train: libtorch
 	$(TRAIN_CARGO) test $(LOCKED) --features train --lib -- train::
 	$(TRAIN_CARGO) test $(LOCKED) --features train --bins $(if $(wildcard tests/train_*.rs),--test 'train_*')
 
-test-python: $(STAMPS)/dev
-	ENDODOI_TRAIN="$(CURDIR)/target/debug/endodoi-train" $(BIN)/pytest $(if $(MARK),-m '$(MARK)')
+test-python: $(STAMPS)/checks
+	ENDODOI_TRAIN="$(TARGET)/debug/endodoi-train" $(BIN)/pytest $(if $(MARK),-m '$(MARK)')
 
-fmt-check: $(STAMPS)/dev rust
+fmt-check: $(STAMPS)/checks rust
 	cargo fmt --check
 	$(BIN)/ruff format --check .
 
@@ -140,7 +142,7 @@ lint-rust: libtorch
 	$(PYTHON_CARGO) clippy $(LOCKED) --all-targets --features python -- -D warnings
 	$(TRAIN_CARGO) clippy $(LOCKED) --all-targets --features train -- -D warnings
 
-lint-python: $(STAMPS)/dev
+lint-python: $(STAMPS)/checks
 	$(BIN)/ruff check .
 	$(BIN)/mypy python/endodoi python/tools tests/python
 	MYPYPATH=python $(BIN)/stubtest endodoi._core
@@ -148,9 +150,9 @@ lint-python: $(STAMPS)/dev
 libtorch: rust compiler $(STAMPS)/venv ## set up libtorch, for plain cargo commands with --features train
 	@$(TORCH_READY)
 
-target/release/endodoi-train: libtorch FORCE
+trainer: libtorch
 	@$(TRAIN_CARGO) build $(LOCKED) --release --features train --bin endodoi-train
-	@$(if $(TORCH_LINKED),$(TORCH_LINKED) $@)
+	@$(if $(TORCH_LINKED),$(TORCH_LINKED) "$(TARGET)/release/endodoi-train")
 
 # ---- set-up of .venv: one stamp for each step, renewed when its inputs change
 
@@ -169,17 +171,19 @@ $(STAMPS)/venv:
 CORE_SOURCES := Cargo.toml build.rs pyproject.toml $(wildcard Cargo.lock) \
 	$(shell find src -name '*.rs' -not -path 'src/train/*' -not -path 'src/bin/*' 2>/dev/null)
 
+# The stamp is of the moment before the build: a source edited meanwhile is newer.
 $(STAMPS)/build: $(CORE_SOURCES) $(STAMPS)/maturin
 	@echo 'building the package'
-	@env VIRTUAL_ENV="$(CURDIR)/.venv" $(BIN)/maturin develop $(LOCKED) --release \
-		--extras arrow,pettingzoo,plot
-	@touch $@
+	@touch $@.new
+	@env PIP_QUIET=1 PIP_DISABLE_PIP_VERSION_CHECK=1 VIRTUAL_ENV="$(CURDIR)/.venv" \
+		$(BIN)/maturin develop $(LOCKED) --release --extras arrow,pettingzoo,plot
+	@mv $@.new $@
 
 $(STAMPS)/maturin: pyproject.toml | rust $(STAMPS)/venv
 	@$(PIP) install 'maturin>=1.10,<2'
 	@touch $@
 
-$(STAMPS)/dev: pyproject.toml $(STAMPS)/build
+$(STAMPS)/checks: pyproject.toml $(STAMPS)/build
 	@echo 'installing the tools of the checks'
-	@$(PIP) install --group dev
+	@$(PIP) install --group checks
 	@touch $@
