@@ -32,11 +32,13 @@ pub struct Heads {
 }
 
 impl TorchNetwork {
-    /// Copies weights into tensors, which ask for gradients if `trainable`.
+    /// Copies weights into tensors, which ask for gradients if `trainable`, and keeps libtorch on
+    /// the calling thread: the trainer has one thread for every core itself.
     ///
     /// # Errors
     /// [`TrainError::Torch`] when libtorch cannot make a tensor.
     pub fn new(weights: &Weights, trainable: bool) -> Result<TorchNetwork, TrainError> {
+        tch::set_num_threads(1);
         let tensors = weights
             .tensors()
             .iter()

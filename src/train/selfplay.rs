@@ -82,6 +82,11 @@ impl Group {
             .unwrap_or(0)
     }
 
+    /// Iterates over the positions that the games stand at.
+    pub fn positions(&self) -> impl Iterator<Item = Position> {
+        self.games.iter().map(|game| game.position)
+    }
+
     /// Plays as many plies of every game as an iteration has, with the weights given; a game that
     /// ends is followed by the next one.
     ///
@@ -91,7 +96,7 @@ impl Group {
         let mut evaluator = TorchEvaluator::new(weights)?;
         let mut played = Played::default();
         for _ in 0..self.config.selfplay.plies {
-            let roots: Vec<Position> = self.games.iter().map(|game| game.position).collect();
+            let roots: Vec<Position> = self.positions().collect();
             let mut streams: Vec<Xoshiro128PlusPlus> =
                 self.games.iter().map(|game| game.stream.clone()).collect();
             let results = self.search.run(&roots, &mut evaluator, &mut streams)?;

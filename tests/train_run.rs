@@ -1,0 +1,260 @@
+//! Whole runs: files, resuming, threads, interrupts.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::AtomicBool;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use endodoi::policy::{Agent, AgentSearch};
+use endodoi::train::TrainError;
+use endodoi::train::checkpoint::Checkpoint;
+use endodoi::train::config::Config;
+use endodoi::train::progress::Progress;
+use endodoi::train::run::{Ending, Run};
+use endodoi::{Ruleset, RulesetFields, Variant};
+
+/// A run that takes a second.
+fn config(steps: u64) -> Config {
+    let fields = RulesetFields {
+        columns: Some(3),
+        ..RulesetFields::default()
+    };
+    let mut config = Config::of_ruleset(Ruleset::new(Variant::EnDodoi, &fields).unwrap());
+    config.budget.minutes = None;
+    config.budget.steps = Some(steps);
+    config.network.channels = 8;
+    config.network.blocks = 1;
+    config.selfplay.groups = 3;
+    config.selfplay.games = 8;
+    config.selfplay.simulations = 4;
+    config.replay.minimum = 50;
+    config.replay.capacity = 1000;
+    config.optimiser.batch = 32;
+    config.evaluation.every = 0.0;
+    config.evaluation.final_games = 4;
+    config.evaluation.simulations = 2;
+    config.output.report = 0.0;
+    config.workers = 1;
+    config
+}
+
+fn train(run: &mut Run) -> Ending {
+    run.train(&AtomicBool::new(false), &mut Progress::new(true))
+        .unwrap()
+}
+
+#[test]
+fn a_run_leaves_an_agent_and_what_is_known_of_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("run");
+    let config = config(20);
+    let mut run = Run::start(config.clone(), &path).unwrap();
+    assert_eq!(train(&mut run), Ending::Finished);
+    let evaluation = run.evaluate(&mut Progress::new(true)).unwrap().unwrap();
+    let agent = Agent::load(&path, AgentSearch::Default).unwrap();
+    assert_eq!(agent.metadata().step, 20);
+    assert_eq!(agent.metadata().ruleset, config.ruleset);
+    assert_eq!(agent.simulations(), 2);
+    let written = Config::load(Some(&path.join("config.toml")), toml::Table::new()).unwrap();
+    assert_eq!(written, config);
+    let json = |name: &str| -> serde_json::Value {
+        serde_json::from_str(&fs::read_to_string(path.join(name)).unwrap()).unwrap()
+    };
+    assert_eq!(json("run.json")["version"], env!("CARGO_PKG_VERSION"));
+    let results = json("evaluation.json")["results"].clone();
+    let opponents: Vec<_> = results.as_array().unwrap().iter().collect();
+    assert_eq!(opponents.len(), 3);
+    for (row, name) in opponents.iter().zip(["random", "greedy", "alphabeta:4"]) {
+        assert_eq!(row["opponent"], name);
+        assert_eq!(row["games"], 4);
+        assert!(evaluation.table().contains(name));
+    }
+    let metrics = fs::read_to_string(path.join("metrics.jsonl")).unwrap();
+    let reports: Vec<serde_json::Value> = metrics
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let last = reports.last().unwrap();
+    assert_eq!(last["step"], 20);
+    assert_eq!(last["games"], run.counters().games);
+    assert!(reports.len() as u64 >= run.counters().iteration);
+    assert!(reports.iter().any(|report| report["policy_loss"].is_f64()));
+}
+
+#[test]
+fn any_number_of_threads_learns_the_same() {
+    let folder = tempfile::tempdir().unwrap();
+    let agent = |workers: usize, name: &str| {
+        let mut config = config(15);
+        config.workers = workers;
+        let path = folder.path().join(name);
+        let mut run = Run::start(config, &path).unwrap();
+        train(&mut run);
+        fs::read(path.join("agent.safetensors")).unwrap()
+    };
+    let one = agent(1, "one");
+    assert_eq!(agent(1, "again"), one);
+    assert_eq!(agent(4, "four"), one);
+}
+
+#[test]
+fn a_run_goes_on_where_its_checkpoint_stands() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("run");
+    let mut run = Run::start(config(10), &path).unwrap();
+    train(&mut run);
+    let before = run.counters().clone();
+    fs::write(path.join("agent.safetensors.123.part"), "half a file").unwrap();
+    let checkpoint = Checkpoint::read(&path.join("checkpoint.safetensors"), &config(10)).unwrap();
+    assert_eq!(checkpoint.counters, before);
+    assert_eq!(checkpoint.learner.step, 10);
+
+    let mut resumed = Run::resume(config(16), &path).unwrap();
+    assert_eq!(resumed.counters(), &before);
+    assert_eq!(resumed.agent(), run.agent());
+    assert!(!path.join("agent.safetensors.123.part").exists());
+    assert_eq!(train(&mut resumed), Ending::Finished);
+    assert_eq!(resumed.agent().metadata.step, 16);
+    assert!(resumed.counters().games > before.games);
+    assert!(resumed.counters().seconds > before.seconds);
+    assert_ne!(resumed.agent().weights, run.agent().weights);
+}
+
+#[test]
+fn a_folder_with_a_run_is_not_overwritten() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("run");
+    drop(Run::start(config(1), &path).unwrap());
+    let error = Run::start(config(1), &path).unwrap_err();
+    assert!(matches!(error, TrainError::RunExists { .. }));
+    assert!(error.to_string().contains("--resume"), "{error}");
+    // A run without a checkpoint begins again.
+    assert_eq!(Run::resume(config(1), &path).unwrap().counters().games, 0);
+    let nothing = Run::resume(config(1), &folder.path().join("other"));
+    assert!(matches!(nothing, Err(TrainError::File { .. })));
+}
+
+#[test]
+fn broken_checkpoints_are_refused_by_name() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("run");
+    let mut run = Run::start(config(2), &path).unwrap();
+    train(&mut run);
+    let file = path.join("checkpoint.safetensors");
+    let refusal = |config: &Config, file: &Path| {
+        let error = Checkpoint::read(file, config).unwrap_err();
+        assert!(matches!(error, TrainError::Checkpoint { .. }));
+        error.to_string()
+    };
+    let mut wider = config(2);
+    wider.network.channels = 9;
+    assert!(refusal(&wider, &file).contains("has shape"));
+    wider.network = config(2).network;
+    wider.network.blocks = 2;
+    assert!(refusal(&wider, &file).contains("block1.taps is missing"));
+    let agent = path.join("agent.safetensors");
+    assert!(refusal(&config(2), &agent).contains("checkpoint"));
+    let bytes = fs::read(&file).unwrap();
+    fs::write(&file, &bytes[..bytes.len() - 5]).unwrap();
+    assert!(refusal(&config(2), &file).contains("not a complete safetensors file"));
+}
+
+/// Starts the program on a run that would take ten minutes and writes a checkpoint after every
+/// iteration.
+fn program(folder: &Path, more: &[&str]) -> Child {
+    let mut long = config(1);
+    long.budget.steps = None;
+    long.budget.minutes = Some(10.0);
+    long.output.checkpoint = 0.0;
+    let file = folder.join("long.toml");
+    fs::write(&file, long.to_toml().unwrap()).unwrap();
+    Command::new(env!("CARGO_BIN_EXE_endodoi-train"))
+        .args(more)
+        .arg("--config")
+        .arg(file)
+        .arg("--out")
+        .arg(folder.join("run"))
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap()
+}
+
+fn wait_for(path: &Path) {
+    let started = Instant::now();
+    while !path.exists() {
+        assert!(
+            started.elapsed() < Duration::from_secs(60),
+            "{}",
+            path.display()
+        );
+        thread::sleep(Duration::from_millis(5));
+    }
+}
+
+#[test]
+fn a_killed_run_leaves_a_checkpoint_that_goes_on() {
+    for wait in [0, 7, 90] {
+        let folder = tempfile::tempdir().unwrap();
+        let mut child = program(folder.path(), &[]);
+        let path = folder.path().join("run");
+        wait_for(&path.join("agent.safetensors"));
+        thread::sleep(Duration::from_millis(wait));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        Agent::load(&path, AgentSearch::Default).unwrap();
+        let mut resumed = Run::resume(config(1), &path).unwrap();
+        let iterations = resumed.counters().iteration;
+        assert!(iterations >= 1);
+        let steps = resumed.agent().metadata.step;
+        drop(resumed);
+        resumed = Run::resume(config(steps + 1), &path).unwrap();
+        assert_eq!(train(&mut resumed), Ending::Finished);
+        assert!(resumed.counters().iteration > iterations);
+    }
+}
+
+#[test]
+fn an_interrupt_finishes_the_iteration_and_says_how_to_go_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let child = program(folder.path(), &["run"]);
+    wait_for(&folder.path().join("run/agent.safetensors"));
+    let interrupt = Command::new("kill")
+        .args(["-INT", &child.id().to_string()])
+        .status()
+        .unwrap();
+    assert!(interrupt.success());
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.success());
+    let said = String::from_utf8(output.stdout).unwrap();
+    assert!(
+        said.contains("go on with: endodoi-train --resume"),
+        "{said}"
+    );
+    let path = folder.path().join("run");
+    let resumed = Run::resume(config(1), &path).unwrap();
+    assert!(resumed.counters().iteration >= 1);
+    assert!(
+        resumed
+            .evaluate(&mut Progress::new(true))
+            .unwrap()
+            .is_some()
+    );
+}
+
+#[test]
+fn the_program_refuses_with_a_message_and_no_folder() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("run");
+    let output = Command::new(env!("CARGO_BIN_EXE_endodoi-train"))
+        .args(["--columns", "65", "--out"])
+        .arg(&out)
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(said.contains("columns is 65, expected 1 to 64"), "{said}");
+    assert!(!out.exists());
+}
