@@ -1,7 +1,6 @@
 //! Games in pairs: one opening, both sides.
 
 use std::collections::HashSet;
-use std::ops::ControlFlow;
 
 use thiserror::Error;
 
@@ -231,9 +230,7 @@ pub fn play_pairs(
         for pair in first / 2..last / 2 {
             together.extend(open_pair(config, pair as u64, limits)?);
         }
-        lockstep::play(&mut together, &mut players, limits, None, &mut |_| {
-            ControlFlow::Continue(())
-        });
+        lockstep::play(&mut together, &mut players, limits, None);
         for game in together {
             let index = games.len();
             games.push(PairedGame::of(game, index));

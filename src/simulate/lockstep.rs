@@ -135,16 +135,23 @@ pub(crate) fn offers_endless(position: &Position) -> bool {
     }
 }
 
-/// Plays all games to their ends, each player choosing for many of its games at once.
+/// Who looks on while games are played, and may stop them.
+pub(crate) struct Watch<'a, 'b> {
+    /// Where the work is done; the looking on stays on the calling thread.
+    pub(crate) pool: &'a ThreadPool,
+    /// Told the number of games finished between choices.
+    pub(crate) progress: &'a mut Progress<'b>,
+}
+
+/// Plays all games to their ends, each player choosing for many of its games at once: for all of
+/// them, or where somebody looks on, for so many that it can be stopped in time.
 ///
-/// The work is done in `pool`, or in the current one. `progress` is asked between choices; when it
-/// breaks, the games stay where they are.
+/// When the watch breaks, the games stay where they are.
 pub(crate) fn play(
     games: &mut [Game],
     players: &mut [&mut dyn Policy],
     limits: Limits,
-    pool: Option<&ThreadPool>,
-    progress: &mut Progress<'_>,
+    mut watch: Option<Watch<'_, '_>>,
 ) {
     let mut paces = vec![Pace::default(); players.len()];
     while games.iter().any(|game| game.end.is_none()) {
@@ -152,17 +159,20 @@ pub(crate) fn play(
             let mut turns: Vec<usize> = (0..games.len())
                 .filter(|&i| games[i].end.is_none() && games[i].player() == index)
                 .collect();
+            let Some(watch) = &mut watch else {
+                choose_and_apply(&mut pick(games, &turns), *player, limits);
+                continue;
+            };
             while !turns.is_empty() {
                 let rest = turns.split_off(paces[index].group.min(turns.len()));
-                let mut now: Vec<&mut Game> = pick(games, &turns);
+                let mut now = pick(games, &turns);
                 let began = Instant::now();
-                match pool {
-                    Some(pool) => pool.install(|| choose_and_apply(&mut now, *player, limits)),
-                    None => choose_and_apply(&mut now, *player, limits),
-                }
+                watch
+                    .pool
+                    .install(|| choose_and_apply(&mut now, *player, limits));
                 paces[index].follow(began.elapsed());
                 let finished = games.iter().filter(|game| game.end.is_some()).count();
-                if progress(finished as u64).is_break() {
+                if (watch.progress)(finished as u64).is_break() {
                     return;
                 }
                 turns = rest;
@@ -196,16 +206,19 @@ impl Default for Pace {
 
 impl Pace {
     fn follow(&mut self, took: Duration) {
-        if took < Duration::from_millis(50) {
+        if took < Duration::from_millis(100) {
             self.group = (self.group * 2).min(1 << 20);
-        } else if took > Duration::from_millis(200) {
+        } else if took > Duration::from_millis(400) {
             self.group = (self.group / 2).max(1);
         }
     }
 }
 
-/// Lets a player choose for its games and plays what it chose.
+/// Lets a player choose for its games, if any, and plays what it chose.
 fn choose_and_apply(games: &mut [&mut Game], player: &mut dyn Policy, limits: Limits) {
+    if games.is_empty() {
+        return;
+    }
     let positions: Vec<Position> = games.iter().map(|game| game.position).collect();
     let mut streams: Vec<Xoshiro128PlusPlus> = games.iter().map(|game| game.stream()).collect();
     let choices = choose(player, &positions, &mut streams);

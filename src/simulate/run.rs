@@ -10,7 +10,7 @@ use crate::batch::opening;
 use crate::policy::{Policy, PolicySpec};
 use crate::position::Position;
 use crate::rng::{self, Purpose};
-use crate::simulate::lockstep::{self, Game, Limits};
+use crate::simulate::lockstep::{self, Game, Limits, Watch};
 use crate::simulate::random_games;
 use crate::simulate::tally::GameRow;
 use crate::simulate::{GameTable, SimulateConfig, SimulateError};
@@ -93,8 +93,11 @@ pub fn simulate_between(
         progress,
         |games, progress| {
             let mut games = run.open_games(games)?;
-            let threads = Some(&run.pool);
-            lockstep::play(&mut games, &mut players, run.limits, threads, progress);
+            let watch = Watch {
+                pool: &run.pool,
+                progress,
+            };
+            lockstep::play(&mut games, &mut players, run.limits, Some(watch));
             let finished = games.iter().take_while(|game| game.end.is_some());
             Ok(finished.map(Game::row).collect())
         },
