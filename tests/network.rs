@@ -1,5 +1,10 @@
 //! The network without torch, agent files, and the agent as a player.
 
+// A helper of a test fails as loudly as a test.
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+// Batches and single positions agree to the last bit.
+#![allow(clippy::float_cmp)]
+
 use std::collections::HashMap;
 use std::fs;
 use std::sync::Arc;

@@ -1,5 +1,8 @@
 //! The configuration: defaults, precedence, refusals.
 
+// A helper of a test fails as loudly as a test.
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
 use std::path::Path;
 
 use endodoi::train::TrainError;

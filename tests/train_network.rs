@@ -1,5 +1,8 @@
 //! The network on libtorch agrees with the network without torch.
 
+// A helper of a test fails as loudly as a test.
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
 use std::sync::Arc;
 
 use endodoi::policy::network::{Network, NetworkEvaluator};

@@ -1,5 +1,8 @@
 //! Whole runs: files, resuming, threads, interrupts.
 
+// A helper of a test fails as loudly as a test.
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
 use std::fs;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};

@@ -134,11 +134,11 @@ impl Network {
             out_bias: tensors.vector(),
         };
         Ok(Network {
+            weights,
             stem,
             blocks,
             policy,
             value,
-            weights,
         })
     }
 
@@ -189,6 +189,20 @@ impl Scratch {
     fn boards(&self) -> usize {
         self.globals.nrows()
     }
+
+    /// Writes the features of positions, no more than the buffers hold.
+    fn fill(&mut self, positions: &[Position]) {
+        let pits = self.pits;
+        for (board, position) in positions.iter().enumerate() {
+            let rows = s![board * pits..(board + 1) * pits, ..];
+            if let Some(rows) = self.features.slice_mut(rows).as_slice_mut() {
+                write_features(position, rows);
+            }
+            if let Some(row) = self.globals.row_mut(board).as_slice_mut() {
+                write_globals(position, row);
+            }
+        }
+    }
 }
 
 /// Evaluates positions with a [`Network`] on the calling thread.
@@ -221,33 +235,15 @@ impl Evaluator for NetworkEvaluator {
             return Ok(());
         };
         out.clear(positions.len(), columns);
-        let pits = 2 * columns;
-        let network = &self.network;
-        if self
-            .scratch
-            .as_ref()
-            .is_none_or(|scratch| scratch.pits != pits)
-        {
-            self.scratch = None;
-        }
-        let scratch = self
-            .scratch
-            .get_or_insert_with(|| Scratch::new(network.weights.sizes(), pits));
+        let scratch = match &mut self.scratch {
+            Some(scratch) if scratch.pits == 2 * columns => scratch,
+            other => other.insert(Scratch::new(self.network.weights.sizes(), 2 * columns)),
+        };
         let mut first = 0;
         for some in positions.chunks(scratch.boards()) {
-            for (board, position) in some.iter().enumerate() {
-                let mut rows = scratch
-                    .features
-                    .slice_mut(s![board * pits..(board + 1) * pits, ..]);
-                if let Some(rows) = rows.as_slice_mut() {
-                    write_features(position, rows);
-                }
-                if let Some(row) = scratch.globals.row_mut(board).as_slice_mut() {
-                    write_globals(position, row);
-                }
-            }
-            network.forward(scratch, some.len());
-            network.finish(scratch, some, first, out);
+            scratch.fill(some);
+            self.network.forward(scratch, some.len());
+            self.network.finish(scratch, some, first, out);
             first += some.len();
         }
         Ok(())
@@ -286,34 +282,35 @@ impl Network {
         let units = self.weights.sizes().policy_units;
         let globals = scratch.globals.slice(s![..boards, ..]);
         gather(
-            scratch.features.slice(s![..rows, ..]),
+            &scratch.features.slice(s![..rows, ..]),
             pits,
             &mut scratch.gathered,
         );
         let gathered = matrix(&scratch.gathered, rows, TAPS * FEATURES);
         let mut board = scratch.board.slice_mut(s![..boards, ..width]);
         let mut x = scratch.x.slice_mut(s![..rows, ..]);
-        self.stem.apply(gathered, globals, &mut board, &mut x, pits);
+        self.stem
+            .apply(&gathered, &globals, &mut board, &mut x, pits);
         for block in &self.blocks {
             let mut pool = scratch.pool.slice_mut(s![..boards, ..]);
-            pool_rows(x.view(), pits, &mut pool);
-            gather(x.view(), pits, &mut scratch.gathered);
+            pool_rows(&x.view(), pits, &mut pool);
+            gather(&x.view(), pits, &mut scratch.gathered);
             let gathered = matrix(&scratch.gathered, rows, TAPS * width);
             let mut h = scratch.h.slice_mut(s![..rows, ..]);
             let layer = &block.layer;
-            layer.apply(gathered, pool.view(), &mut board, &mut h, pits);
+            layer.apply(&gathered, &pool.view(), &mut board, &mut h, pits);
             general_mat_mul(1.0, &h, &block.out, 1.0, &mut x);
             add_to_rows(&mut x, &block.out_bias);
         }
         let mut pool = scratch.pool.slice_mut(s![..boards, ..]);
-        pool_rows(x.view(), pits, &mut pool);
+        pool_rows(&x.view(), pits, &mut pool);
         let mut board = scratch.board.slice_mut(s![..boards, ..units]);
         let mut hidden = scratch.policy.slice_mut(s![..rows, ..]);
         let layer = &self.policy.layer;
-        layer.apply(x.view(), pool.view(), &mut board, &mut hidden, pits);
+        layer.apply(&x.view(), &pool.view(), &mut board, &mut hidden, pits);
         self.value.apply(
-            pool.view(),
-            globals,
+            &pool.view(),
+            &globals,
             &mut scratch.value.slice_mut(s![..boards, ..]),
             &mut scratch.value_globals.slice_mut(s![..boards, ..]),
             &mut scratch.out.slice_mut(s![..boards, ..]),
@@ -370,14 +367,14 @@ impl Layer {
     /// Writes `relu(pits A + board B + b)` into `out`; `scratch` holds `board B`.
     fn apply(
         &self,
-        pits: ArrayView2<'_, f32>,
-        board: ArrayView2<'_, f32>,
+        pits: &ArrayView2<'_, f32>,
+        board: &ArrayView2<'_, f32>,
         scratch: &mut ArrayViewMut2<'_, f32>,
         out: &mut ArrayViewMut2<'_, f32>,
         pits_of_board: usize,
     ) {
-        general_mat_mul(1.0, &board, &self.board, 0.0, scratch);
-        general_mat_mul(1.0, &pits, &self.pits, 0.0, out);
+        general_mat_mul(1.0, board, &self.board, 0.0, scratch);
+        general_mat_mul(1.0, pits, &self.pits, 0.0, out);
         for (row, mut numbers) in out.rows_mut().into_iter().enumerate() {
             let of_board = scratch.row(row / pits_of_board);
             for ((number, &more), &bias) in numbers.iter_mut().zip(of_board).zip(&self.bias) {
@@ -390,14 +387,14 @@ impl Layer {
 impl ValueHead {
     fn apply(
         &self,
-        pool: ArrayView2<'_, f32>,
-        globals: ArrayView2<'_, f32>,
+        pool: &ArrayView2<'_, f32>,
+        globals: &ArrayView2<'_, f32>,
         hidden: &mut ArrayViewMut2<'_, f32>,
         scratch: &mut ArrayViewMut2<'_, f32>,
         out: &mut ArrayViewMut2<'_, f32>,
     ) {
-        general_mat_mul(1.0, &pool, &self.pool, 0.0, hidden);
-        general_mat_mul(1.0, &globals, &self.globals, 0.0, scratch);
+        general_mat_mul(1.0, pool, &self.pool, 0.0, hidden);
+        general_mat_mul(1.0, globals, &self.globals, 0.0, scratch);
         for (mut numbers, more) in hidden.rows_mut().into_iter().zip(scratch.rows()) {
             for ((number, &more), &bias) in numbers.iter_mut().zip(more).zip(&self.bias) {
                 *number = (*number + (more + bias)).max(0.0);
@@ -428,7 +425,7 @@ fn add_to_rows(x: &mut ArrayViewMut2<'_, f32>, bias: &[f32]) {
 }
 
 /// Joins, for every pit, what is kept at its neighbours and at the pits opposite to them.
-fn gather(x: ArrayView2<'_, f32>, pits: usize, out: &mut [f32]) {
+fn gather(x: &ArrayView2<'_, f32>, pits: usize, out: &mut [f32]) {
     let width = x.ncols();
     let Some(x) = x.to_slice() else { return };
     for (board, out) in x
@@ -448,7 +445,7 @@ fn gather(x: ArrayView2<'_, f32>, pits: usize, out: &mut [f32]) {
 }
 
 /// Pools the mean and maximum of each row of the board.
-fn pool_rows(x: ArrayView2<'_, f32>, pits: usize, pool: &mut ArrayViewMut2<'_, f32>) {
+fn pool_rows(x: &ArrayView2<'_, f32>, pits: usize, pool: &mut ArrayViewMut2<'_, f32>) {
     let width = x.ncols();
     let columns = pits / 2;
     let share = 1.0 / columns as f32;
@@ -470,6 +467,8 @@ fn pool_rows(x: ArrayView2<'_, f32>, pits: usize, pool: &mut ArrayViewMut2<'_, f
                 *most = most.max(number);
             }
         }
-        means.iter_mut().for_each(|mean| *mean *= share);
+        for mean in means {
+            *mean *= share;
+        }
     }
 }

@@ -174,19 +174,14 @@ impl RunArgs {
 
 fn train(args: &RunArgs) -> Result<(), TrainError> {
     let stop = stop_on_interrupt()?;
-    let mut run = match &args.resume {
-        Some(path) => {
-            let file = path.join("config.toml");
-            Run::resume(Config::load(Some(&file), args.table())?, path)?
-        }
-        None => {
-            let config = Config::load(args.config.as_deref(), args.table())?;
-            let path = args
-                .out
-                .clone()
-                .unwrap_or_else(|| RunFolder::free_name(&config));
-            Run::start(config, &path)?
-        }
+    let mut run = if let Some(path) = &args.resume {
+        let file = path.join("config.toml");
+        Run::resume(Config::load(Some(&file), args.table())?, path)?
+    } else {
+        let config = Config::load(args.config.as_deref(), args.table())?;
+        let path = args.out.clone();
+        let path = path.unwrap_or_else(|| RunFolder::free_name(&config));
+        Run::start(config, &path)?
     };
     let mut progress = Progress::new(args.quiet);
     progress.say(&run.describe());

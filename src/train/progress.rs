@@ -1,6 +1,7 @@
 //! What a user sees while a run goes on.
 
-use std::io::{IsTerminal, Write};
+use std::fmt::Write as _;
+use std::io::{IsTerminal, Write as _};
 use std::time::{Duration, Instant};
 
 use super::metrics::{Report, Scores};
@@ -89,7 +90,11 @@ pub fn line_of(report: &Report, scores: Option<&Scores>) -> String {
     if let (Some(policy), Some(value), Some(margin)) =
         (report.policy_loss, report.value_loss, report.margin_loss)
     {
-        line += &format!(" | loss: policy {policy:.3} value {value:.3} margin {margin:.3}");
+        // Writing to a String cannot fail.
+        let _ = write!(
+            line,
+            " | loss: policy {policy:.3} value {value:.3} margin {margin:.3}"
+        );
     }
     if let Some(scores) = scores {
         let each: Vec<String> = scores
@@ -97,7 +102,7 @@ pub fn line_of(report: &Report, scores: Option<&Scores>) -> String {
             .iter()
             .map(|(name, score)| format!("{name} {score:.2}"))
             .collect();
-        line += &format!(" | score v {}", each.join(", "));
+        let _ = write!(line, " | score v {}", each.join(", "));
     }
     line
 }

@@ -272,7 +272,7 @@ impl Run {
         let mut tasks: Vec<Task<'_>> = Vec::with_capacity(1 + self.groups.len());
         let result = &mut learnt;
         tasks.push(Box::new(move || {
-            *result = learner.learn(replay, steps, rate)
+            *result = learner.learn(replay, steps, rate);
         }));
         for (group, result) in self.groups.iter_mut().zip(&mut played) {
             tasks.push(Box::new(move || *result = group.play(weights)));
