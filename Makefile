@@ -127,8 +127,7 @@ test-rust: rust
 	cargo test $(LOCKED)
 
 test-train: libtorch
-	$(TRAIN_CARGO) test $(LOCKED) --features train --lib -- train::
-	$(TRAIN_CARGO) test $(LOCKED) --features train --bins $(if $(wildcard tests/train_*.rs),--test 'train_*')
+	$(TRAIN_CARGO) test $(LOCKED) --features train --lib --test 'train_*'
 
 test-python: $(STAMPS)/checks
 	ENDODOI_TRAIN="$(TARGET)/debug/endodoi-train" $(BIN)/pytest $(if $(MARK),-m '$(MARK)')
