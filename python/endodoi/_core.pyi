@@ -169,11 +169,11 @@ class Batch:
     ) -> Batch: ...
     def reset(
         self,
-        seed: _Whole | Sequence[int | None] | npt.NDArray[np.integer[Any]] | None = None,
+        seed: _Whole | Sequence[_Whole | None] | npt.NDArray[np.integer[Any]] | None = None,
         mask: npt.NDArray[np.bool_] | None = None,
     ) -> tuple[npt.NDArray[np.int16], dict[str, Any]]: ...
     def step(
-        self, actions: _Whole | Sequence[int] | npt.NDArray[np.integer[Any]]
+        self, actions: _Whole | Sequence[_Whole] | npt.NDArray[np.integer[Any]]
     ) -> tuple[
         npt.NDArray[np.int16],
         npt.NDArray[np.float32],

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from operator import index
+from typing import TYPE_CHECKING, Any, Literal, SupportsIndex
 
 import gymnasium
 from gymnasium import spaces
@@ -89,7 +90,7 @@ class Env(gymnasium.Env[Any, Any]):
         random_opening_plies: int = 0,
         render_mode: str | None = None,
         max_episode_steps: int | None = None,
-        seed: int | None = None,
+        seed: SupportsIndex | None = None,
         **ruleset_fields: Any,
     ) -> None:
         super().__init__()
@@ -117,7 +118,7 @@ class Env(gymnasium.Env[Any, Any]):
         self._first_seed = seed
 
     def reset(
-        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+        self, *, seed: SupportsIndex | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Observation, dict[str, Any]]:
         """Start a new game.
 
@@ -140,11 +141,11 @@ class Env(gymnasium.Env[Any, Any]):
             observations, infos = self.batch.reset()
         else:
             observations, infos = self.batch.reset([seed])
-            super().reset(seed=int(seed))
+            super().reset(seed=index(seed))
         info = row_info(infos)
         return self._observation(observations[0], info), info
 
-    def step(self, action: int) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
+    def step(self, action: SupportsIndex) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
         """Play one column.
 
         Parameters

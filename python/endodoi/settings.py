@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 from gymnasium import spaces
 
 from endodoi._core import Ruleset
@@ -23,8 +22,9 @@ __all__ = [
     "resolve_ruleset",
 ]
 
-#: What an environment shows: int16 [..., 2C+3], or a dictionary of it and the mask int8 [..., C].
-Observation: TypeAlias = "npt.NDArray[np.int16] | dict[str, npt.NDArray[Any]]"
+#: What an environment shows: int16 [..., 2C+3], or with `mask_in_obs` a dictionary of it and the
+#: mask int8 [..., C]. A union would have to be taken apart at every use.
+Observation: TypeAlias = Any
 
 RENDER_MODES = ("ansi",)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, SupportsIndex, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -31,7 +31,12 @@ if TYPE_CHECKING:
 __all__ = ["VectorEnv"]
 
 #: Actions of all rows: an integer array [B] of any dtype, a sequence, or a tensor on the CPU.
-Actions: TypeAlias = "npt.NDArray[np.integer[Any]] | Sequence[int] | int"
+Actions: TypeAlias = "npt.NDArray[np.integer[Any]] | Sequence[SupportsIndex] | SupportsIndex"
+
+#: Seeds: one for all rows, or one for each; None goes on with the next episode.
+Seed: TypeAlias = (
+    "SupportsIndex | Sequence[SupportsIndex | None] | npt.NDArray[np.integer[Any]] | None"
+)
 
 #: What the batch calls each mode.
 BATCH_MODES = {AutoresetMode.NEXT_STEP: "next_step", AutoresetMode.DISABLED: "disabled"}
@@ -143,7 +148,7 @@ class VectorEnv(GymnasiumVectorEnv[Any, Any, Any]):
         max_episode_steps: int | None = None,
         num_threads: int | None = None,
         copy: bool = True,
-        seed: int | Sequence[int | None] | None = None,
+        seed: Seed = None,
         **ruleset_fields: Any,
     ) -> None:
         super().__init__()
@@ -180,7 +185,7 @@ class VectorEnv(GymnasiumVectorEnv[Any, Any, Any]):
     def reset(
         self,
         *,
-        seed: int | Sequence[int | None] | None = None,
+        seed: Seed = None,
         options: dict[str, Any] | None = None,
     ) -> tuple[Observation, dict[str, Any]]:
         """Start new games in all rows, or in those of a mask.
@@ -255,7 +260,7 @@ class VectorEnv(GymnasiumVectorEnv[Any, Any, Any]):
             return None
         return tuple(self.batch.render())
 
-    def position(self, row: int) -> Position:
+    def position(self, row: SupportsIndex) -> Position:
         """Return the position of the game in one row."""
         return self.batch.position(row)
 

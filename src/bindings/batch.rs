@@ -421,7 +421,7 @@ pub(super) fn read_actions(value: &Bound<'_, PyAny>, actions: &mut Vec<i64>) -> 
         }));
     }
     // A number beyond int64 is as illegal as the largest one, but must not wrap around.
-    let bounded = if kind == "u" {
+    let bounded = if kind == "u" && dtype.getattr("itemsize")?.eq(8)? {
         numpy.call_method1("minimum", (&array, i64::MAX))?
     } else {
         array

@@ -17,8 +17,9 @@ use crate::position::MoveError;
 /// --------
 /// >>> from endodoi import GameRecord, Position, Ruleset
 /// >>> start = Position.start(Ruleset(columns=2, seeds_per_pit=1))
-/// >>> GameRecord.of_moves(start, [0], players=("me", "you")).end_reason
-/// 'max_plies'
+/// >>> record = GameRecord.of_moves(start, [0], players=("me", "you"))
+/// >>> record.captured, record.outcome, record.end_reason
+/// ((4, 0), 'south', 'stuck')
 #[pyclass(name = "GameRecord", module = "endodoi", frozen, eq)]
 #[derive(Clone, PartialEq, Eq)]
 pub(super) struct PyGameRecord(GameRecord);
