@@ -117,7 +117,7 @@ fn write_move(position: &Position, side: Side, column: usize, view: &View, out: 
         return;
     }
     let mut after = *board;
-    let sowing = sowing::sow(&mut after, ruleset, side, column);
+    let sowing = sowing::sow_scratch(&mut after, ruleset, side, column, true);
     let own = side == position.to_move();
     let pit = view.pit(ring_index(side, column, view.columns));
     if sowing.end == SowingEnd::Endless && ruleset.endless() == Endless::Illegal {
@@ -191,7 +191,7 @@ fn replies(board: &Board, ruleset: &Ruleset, side: Side) -> (usize, f32, f32) {
             continue;
         }
         let mut after = *board;
-        let sowing = sowing::sow(&mut after, ruleset, side, column);
+        let sowing = sowing::sow_scratch(&mut after, ruleset, side, column, false);
         if sowing.end == SowingEnd::Endless && ruleset.endless() == Endless::Illegal {
             continue;
         }
