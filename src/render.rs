@@ -66,8 +66,9 @@ pub fn svg(position: &Position) -> String {
     let mut parts = vec![
         format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {HEIGHT}\" \
-             width=\"{width}\" style=\"max-width:100%;height:auto\" role=\"img\" \
-             font-family=\"sans-serif\" text-anchor=\"middle\">"
+             width=\"{width}\" style=\"max-width:100%;min-width:{}px;height:auto\" role=\"img\" \
+             font-family=\"sans-serif\" text-anchor=\"middle\">",
+            columns * SMALLEST_PIT
         ),
         format!("<title>{position}</title>"),
         format!(
@@ -93,6 +94,8 @@ pub fn svg(position: &Position) -> String {
 
 /// Width and height of a pit's square, in SVG units.
 const PIT: usize = 48;
+/// Width of a pit below which a wide board is not shrunk: its numbers would be too small to read.
+const SMALLEST_PIT: usize = 26;
 /// Space left and right of the rows, for the captured seeds.
 const MARGIN: usize = 72;
 /// Top of North's row.

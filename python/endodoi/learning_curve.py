@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from endodoi._core import Ruleset
 from endodoi.errors import MissingExtraError, TrainError
 
 if TYPE_CHECKING:
@@ -17,6 +18,9 @@ __all__ = ["draw_learning_curve", "read_metrics"]
 
 #: Colour of each opponent, of the running scores and of the final games alike.
 COLOURS = ("tab:green", "tab:blue", "tab:red", "tab:purple", "tab:brown", "tab:olive")
+
+#: The last report follows the one before it closely: too short a time to measure a rate.
+SHORTEST_SECONDS = 0.5
 
 LOSSES = {
     "policy_loss": "policy (nats)",
@@ -78,14 +82,16 @@ def draw_learning_curve(
     reports = read_metrics(metrics) if metrics.exists() else []
     if not reports:
         raise TrainError(f"{metrics} holds no measurements")
-    results = read_results(folder / "evaluation.json")
+    evaluation = read_evaluation(folder / "evaluation.json")
+    results = evaluation.get("results", [])
     figure = Figure(figsize=(8, 9), layout="constrained")
     scores, losses, positions = figure.subplots(3, 1, sharex=True, height_ratios=[3, 2, 2])
-    figure.suptitle(f"Training run {folder.resolve().name}")
+    figure.suptitle(title_of(folder.resolve().name, evaluation))
     draw_scores(scores, reports, results)
     draw_losses(losses, reports)
     draw_positions(positions, reports)
     positions.set_xlabel("minutes of training")
+    positions.set_xlim(0, reports[-1]["seconds"] / 60 * 1.07)
     picture = folder / "learning-curve.png" if out is None else Path(out)
     partial = picture.with_name(f".{picture.name}.partial")
     FigureCanvasAgg(figure)
@@ -94,12 +100,19 @@ def draw_learning_curve(
     return picture
 
 
-def read_results(path: Path) -> list[dict[str, Any]]:
-    """Read the results of the final games, none if they were not played."""
+def read_evaluation(path: Path) -> dict[str, Any]:
+    """Read the final games and their results, nothing if they were not played."""
     if not path.exists():
-        return []
-    results: list[dict[str, Any]] = json.loads(path.read_text(encoding="utf-8"))["results"]
-    return results
+        return {}
+    evaluation: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return evaluation
+
+
+def title_of(name: str, evaluation: dict[str, Any]) -> str:
+    """Return the run's name and, where they are known, its rules."""
+    if "ruleset" not in evaluation:
+        return name
+    return f"{name}: {Ruleset.from_dict(evaluation['ruleset'])}"
 
 
 def draw_scores(axes: Axes, reports: list[dict[str, Any]], results: list[dict[str, Any]]) -> None:
@@ -142,10 +155,11 @@ def draw_losses(axes: Axes, reports: list[dict[str, Any]]) -> None:
         known = [report for report in reports if report.get(key) is not None]
         minutes = [report["seconds"] / 60 for report in known]
         axes.plot(minutes, [report[key] for report in known], linewidth=1.2, label=label)
-    axes.set_ylim(bottom=0)
+    # Room above the lines for the legend.
+    axes.set_ylim(0, 1.2 * axes.get_ylim()[1])
     axes.set_ylabel("loss")
     axes.grid(visible=True, alpha=0.3)
-    axes.legend(loc="upper right", fontsize="small")
+    axes.legend(loc="upper right", ncols=len(LOSSES), fontsize="small")
 
 
 def draw_positions(axes: Axes, reports: list[dict[str, Any]]) -> None:
@@ -157,9 +171,17 @@ def draw_positions(axes: Axes, reports: list[dict[str, Any]]) -> None:
     axes.set_ylabel("positions searched (thousands)")
     axes.grid(visible=True, alpha=0.3)
     rates = axes.twinx()
-    rate = [report["positions_per_second"] for report in reports]
+    measured = [
+        report
+        for before, report in zip([None, *reports], reports, strict=False)
+        if before is None or report["seconds"] - before["seconds"] > SHORTEST_SECONDS
+    ]
     line += rates.plot(
-        minutes, rate, color="tab:orange", linewidth=1, label="positions each second"
+        [report["seconds"] / 60 for report in measured],
+        [report["positions_per_second"] for report in measured],
+        color="tab:orange",
+        linewidth=1,
+        label="positions each second",
     )
     rates.set_ylim(bottom=0)
     rates.set_ylabel("positions each second")
