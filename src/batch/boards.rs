@@ -50,7 +50,7 @@ pub(super) trait Boards: Debug + Send + Sync {
     fn occupied(&self, lanes: u64, out: &mut [u64; LANES]);
 
     /// Finds the pits of the own row of every lane in a set whose sowing ends (S1, S6).
-    fn legal(&self, lanes: u64, out: &mut [u64; LANES]);
+    fn legal(&mut self, lanes: u64, out: &mut [u64; LANES]);
 
     /// Writes both rows of the first lanes, `i16[rows, 2C]` at the front of every `length`.
     fn observe(&self, out: &mut [i16], length: usize);

@@ -28,6 +28,7 @@ mod buffers;
 mod config;
 mod engine;
 mod error;
+mod light;
 pub(crate) mod opening;
 mod packed;
 mod snapshot;

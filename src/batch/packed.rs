@@ -19,9 +19,11 @@ const LOOK: usize = 16;
 const PATIENCE: u8 = 4;
 /// The most laps that a sowing in flight can have played when it ends there.
 const MAX_FLIGHT_LAPS: u32 = LOOK as u32 * (PATIENCE as u32 + 2);
+/// Candidates below which a flight is not worth its start (measured).
+const MIN_FLIGHT: usize = 32;
 /// Sowings left when the flight is broken off for the careful loop.
 const STRAGGLERS: usize = 1;
-/// Laps after which the careful loop watches for the return of an earlier state.
+/// Laps after which the careful loop watches for the return of a later state than the start.
 const WATCH_FROM: u32 = 32;
 
 /// A board packed into words, pit `p` in byte `p % 8` of word `p / 8`.
@@ -32,6 +34,9 @@ type Word<const W: usize> = [u64; W];
 pub(super) struct LapTable<const W: usize> {
     pits: usize,
     lap_limit: u32,
+    /// The first lap after which an earlier state is kept to notice its return: none without S5,
+    /// where a sowing without end returns to its start (S6).
+    watch_from: u32,
     /// Entry `pit << 8 | seeds`: what the lap adds to the words, modulo 2^64.
     add: Vec<Word<W>>,
     /// Entry `pit << 8 | seeds`: the pit of the last seed.
@@ -52,29 +57,37 @@ const fn entry_of(candidate: Candidate) -> usize {
     (candidate & 0xFFFF) as usize
 }
 
-/// The candidates of a block, at most 16 columns of every lane and [`IDLE`].
+/// The candidates of a block, the first `len` entries, and room for one [`IDLE`].
+#[derive(Debug, Default)]
 struct Queue {
-    entries: [Candidate; 16 * LANES + 1],
+    entries: Vec<Candidate>,
     len: usize,
 }
 
 impl Queue {
-    const fn new() -> Queue {
+    /// Makes a queue for `columns` candidates of every lane.
+    fn new(columns: usize) -> Queue {
         Queue {
-            entries: [IDLE; 16 * LANES + 1],
+            entries: vec![IDLE; columns * LANES + 1],
             len: 0,
         }
     }
 
     /// Appends a candidate and keeps it if told to, without a branch.
-    const fn push_if(&mut self, keep: bool, lane: usize, entry: usize) {
+    fn push_if(&mut self, keep: bool, lane: usize, entry: usize) {
         self.entries[self.len] = (lane << 16 | entry) as u32;
-        self.len += keep as usize;
+        self.len += usize::from(keep);
     }
 }
 
-const fn seeds_of<const W: usize>(board: &Word<W>, pit: usize) -> usize {
-    (board[pit >> 3] >> ((pit & 7) * 8) & 0xFF) as usize
+/// Returns the seeds of one pit; the word is selected, not indexed, so that it stays in registers.
+#[inline]
+fn seeds_of<const W: usize>(board: &Word<W>, pit: usize) -> usize {
+    let mut chosen = board[0];
+    for (index, &word) in board.iter().enumerate().skip(1) {
+        chosen = if pit >> 3 == index { word } else { chosen };
+    }
+    (chosen >> ((pit & 7) * 8) & 0xFF) as usize
 }
 
 impl<const W: usize> LapTable<W> {
@@ -107,6 +120,10 @@ impl<const W: usize> LapTable<W> {
         LapTable {
             pits,
             lap_limit: ruleset.lap_limit(),
+            watch_from: match ruleset.direction() {
+                Direction::Anticlockwise => u32::MAX,
+                Direction::Parity => WATCH_FROM,
+            },
             add,
             last,
         }
@@ -128,7 +145,7 @@ impl<const W: usize> LapTable<W> {
     fn relay(&self, mut board: Word<W>, mut entry: usize) -> Option<(Word<W>, usize)> {
         let mut earlier = (board, entry);
         let mut laps = 0;
-        let mut next_watch = WATCH_FROM;
+        let mut next_watch = self.watch_from;
         loop {
             let (next, last, seeds) = self.lap(board, entry);
             laps += 1;
@@ -154,6 +171,8 @@ pub(super) struct Packed<const W: usize> {
     table: Arc<LapTable<W>>,
     /// One more than the lanes: a single seed that keeps idle places in flight busy.
     boards: [Word<W>; LANES + 1],
+    /// Kept to be used again; empty between calls.
+    queue: Queue,
 }
 
 impl<const W: usize> Packed<W> {
@@ -161,7 +180,11 @@ impl<const W: usize> Packed<W> {
     pub(super) fn new(table: Arc<LapTable<W>>) -> Packed<W> {
         let mut boards = [[0; W]; LANES + 1];
         boards[LANES][0] = 1;
-        Packed { table, boards }
+        Packed {
+            queue: Queue::new(table.pits / 2),
+            table,
+            boards,
+        }
     }
 
     /// Sows the candidates of a queue, [`FLIGHT`] at once, each place going on to the next
@@ -171,7 +194,7 @@ impl<const W: usize> Packed<W> {
     /// sowings that take long are moved to the front of the queue for [`LapTable::relay`]; the
     /// number of them is returned.
     fn fly<const RECORD: bool>(&self, queue: &mut Queue, landed: &mut [(Word<W>, u8)]) -> usize {
-        if queue.len <= STRAGGLERS || self.table.lap_limit <= MAX_FLIGHT_LAPS {
+        if queue.len < MIN_FLIGHT || self.table.lap_limit <= MAX_FLIGHT_LAPS {
             return queue.len;
         }
         queue.entries[queue.len] = IDLE;
@@ -187,6 +210,12 @@ impl<const W: usize> Packed<W> {
                 return flight.break_off(queue);
             }
         }
+    }
+
+    fn take_queue(&mut self) -> Queue {
+        let mut queue = std::mem::take(&mut self.queue);
+        queue.len = 0;
+        queue
     }
 
     fn relay(&self, candidate: Candidate) -> Option<(Word<W>, usize)> {
@@ -298,7 +327,7 @@ impl<const W: usize> Flight<W> {
     }
 
     /// Puts a candidate to the front of the queue, where all others have been taken.
-    const fn hand_back(&mut self, candidate: Candidate, queue: &mut Queue) {
+    fn hand_back(&mut self, candidate: Candidate, queue: &mut Queue) {
         queue.entries[self.late] = candidate;
         self.late += 1;
     }
@@ -358,7 +387,7 @@ impl<const W: usize> Boards for Packed<W> {
     }
 
     fn sow(&mut self, lanes: u64, columns: &[u8; LANES]) -> Sown {
-        let mut queue = Queue::new();
+        let mut queue = self.take_queue();
         for lane in lanes_of(lanes) {
             let column = usize::from(columns[lane]);
             let entry = column << 8 | seeds_of(&self.boards[lane], column);
@@ -373,6 +402,7 @@ impl<const W: usize> Boards for Packed<W> {
                 None => endless |= 1 << lane_of(candidate),
             }
         }
+        self.queue = queue;
         let mut last = [0; LANES];
         for lane in lanes_of(lanes & !endless) {
             (self.boards[lane], last[lane]) = landed[lane];
@@ -388,8 +418,8 @@ impl<const W: usize> Boards for Packed<W> {
         }
     }
 
-    fn legal(&self, lanes: u64, out: &mut [u64; LANES]) {
-        let mut queue = Queue::new();
+    fn legal(&mut self, lanes: u64, out: &mut [u64; LANES]) {
+        let mut queue = self.take_queue();
         for lane in lanes_of(lanes) {
             out[lane] = self.list(lane, &mut queue);
         }
@@ -399,6 +429,7 @@ impl<const W: usize> Boards for Packed<W> {
                 out[lane_of(candidate)] &= !(1 << (entry_of(candidate) >> 8));
             }
         }
+        self.queue = queue;
     }
 
     fn observe(&self, out: &mut [i16], length: usize) {

@@ -2,6 +2,7 @@
 
 use crate::batch::LANES;
 use crate::batch::boards::{Boards, Sown, lanes_of};
+use crate::batch::light::Light;
 use crate::pit::MAX_PITS;
 use crate::ruleset::Ruleset;
 use crate::sowing;
@@ -28,6 +29,13 @@ impl Wide {
     /// Replaces the board of one lane, `u16[N]`.
     pub(super) fn replace(&mut self, lane: usize, board: &[u16]) {
         self.board_mut(lane).copy_from_slice(board);
+    }
+
+    fn ends_carefully(&self, board: &[u16], column: usize) -> bool {
+        let mut scratch = [0; MAX_PITS];
+        let scratch = &mut scratch[..self.count];
+        scratch.copy_from_slice(board);
+        sowing::relay(scratch, column, &self.ruleset).is_some()
     }
 
     fn board(&self, lane: usize) -> &[u16] {
@@ -102,18 +110,16 @@ impl Boards for Wide {
         }
     }
 
-    fn legal(&self, lanes: u64, out: &mut [u64; LANES]) {
+    fn legal(&mut self, lanes: u64, out: &mut [u64; LANES]) {
         self.occupied(lanes, out);
-        let mut scratch = [0; MAX_PITS];
-        let scratch = &mut scratch[..self.count];
         for lane in lanes_of(lanes) {
             let board = self.board(lane);
+            let light = Light::of(board);
             for column in lanes_of(out[lane]) {
-                if sowing::ends_in_one_lap(board, column, self.ruleset.direction()) {
-                    continue;
-                }
-                scratch.copy_from_slice(board);
-                if sowing::relay(scratch, column, &self.ruleset).is_none() {
+                let ends = sowing::ends_in_one_lap(board, column, self.ruleset.direction())
+                    || light.is_some_and(|light| light.ends(column, &self.ruleset))
+                    || self.ends_carefully(board, column);
+                if !ends {
                     out[lane] &= !(1 << column);
                 }
             }
