@@ -1,5 +1,6 @@
 //! The command line of `endodoi-train`.
 
+use std::io::Write;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -186,18 +187,28 @@ fn train(args: &RunArgs) -> Result<(), TrainError> {
     let mut progress = Progress::new(args.quiet);
     progress.say(&run.describe());
     let ending = run.train(&stop, &mut progress)?;
-    let folder = run.folder().path().display().to_string();
+    let folder = run.folder().path().display();
     if ending == Ending::Stopped {
-        println!("stopped; go on with: endodoi-train --resume {folder}");
-        return Ok(());
+        return print(&format!(
+            "stopped; go on with: endodoi-train --resume {folder}"
+        ));
     }
-    let evaluation = run.evaluate(&mut progress)?;
-    if let Some(evaluation) = &evaluation {
-        println!("{}", evaluation.table());
+    if let Some(evaluation) = run.evaluate(&mut progress)? {
+        print(&evaluation.table())?;
     }
-    println!("agent:          {}", run.folder().agent().display());
-    println!("learning curve: {}", run.folder().metrics().display());
-    Ok(())
+    print(&format!(
+        "agent:          {}\nmeasurements:   {}",
+        run.folder().agent().display(),
+        run.folder().metrics().display()
+    ))
+}
+
+/// Writes a line for the user to the standard output.
+fn print(text: &str) -> Result<(), TrainError> {
+    let mut out = std::io::stdout().lock();
+    writeln!(out, "{text}")
+        .and_then(|()| out.flush())
+        .map_err(|error| TrainError::file("the standard output", error))
 }
 
 /// Sets a flag at the first Ctrl-C or request to end; the second one ends the program at once.
@@ -236,8 +247,7 @@ fn evaluate(args: &EvaluateArgs) -> Result<(), TrainError> {
     let opponents: Vec<&str> = args.against.iter().map(String::as_str).collect();
     let label = path.display().to_string();
     let evaluation = Evaluation::play(&label, &file, search, &opponents, &plan, |_, _| {})?;
-    println!("{}", evaluation.table());
-    Ok(())
+    print(&evaluation.table())
 }
 
 impl RulesArgs {

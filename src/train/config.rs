@@ -227,8 +227,8 @@ impl Config {
                 margin: 1.0,
             },
             evaluation: EvaluationConfig {
-                every: 60.0,
-                games: pick(large, 60, 10),
+                every: pick(large, 30.0, 120.0),
+                games: pick(large, 80, 20),
                 simulations: 32,
                 final_games: 400,
                 openings: 4,

@@ -50,6 +50,8 @@ pub struct Run {
     /// Seconds of earlier parts of the run.
     before: f64,
     learning_rate: f64,
+    /// Positions and evaluations each second, as reported last.
+    rates: [f64; 2],
 }
 
 /// What happened since the last report.
@@ -116,6 +118,7 @@ impl Run {
             started: Instant::now(),
             before: counters.seconds,
             learning_rate: 0.0,
+            rates: [0.0; 2],
             counters,
             folder,
             config,
@@ -152,7 +155,7 @@ impl Run {
         &self.counters
     }
 
-    /// Trains until the budget is used or `stop` is set, then writes a checkpoint.
+    /// Trains until the budget is used or `stop` is set, then writes a checkpoint and the agent.
     ///
     /// # Errors
     /// [`TrainError`] when a file cannot be written or the loss is not finite; the checkpoint
@@ -186,9 +189,16 @@ impl Run {
         }
         self.save()?;
         since.seconds = reported.elapsed().as_secs_f64();
-        let report = self.report(&since, scores.wait()?);
-        metrics.write(&report)?;
-        progress.show(&report);
+        let seconds = self.seconds();
+        let scores = scores.wait()?;
+        if since.positions > 0 || scores.is_some() {
+            let report = Report {
+                seconds,
+                ..self.report(&since, scores)
+            };
+            metrics.write(&report)?;
+            progress.show(&report);
+        }
         progress.close();
         Ok(if self.progress() < 1.0 {
             Ending::Stopped
@@ -282,9 +292,13 @@ impl Run {
         Ok((learnt?, played))
     }
 
-    fn report(&self, since: &Since, scores: Option<Scores>) -> Report {
+    fn report(&mut self, since: &Since, scores: Option<Scores>) -> Report {
+        // A report of the last scores alone repeats the rates.
+        if since.positions > 0 {
+            let rate = |count: u64| count as f64 / since.seconds.max(1e-9);
+            self.rates = [rate(since.positions), rate(since.evaluations)];
+        }
         let counters = &self.counters;
-        let rate = |count: u64| count as f64 / since.seconds.max(1e-9);
         let mean = |sum: f64, count: u64| (count > 0).then(|| sum / count as f64);
         let steps = since.losses.steps;
         Report {
@@ -296,8 +310,8 @@ impl Run {
             evaluations: counters.evaluations,
             step: self.learner.step(),
             replay: self.replay.len() as u64,
-            positions_per_second: rate(since.positions),
-            evaluations_per_second: rate(since.evaluations),
+            positions_per_second: self.rates[0],
+            evaluations_per_second: self.rates[1],
             plies: mean(since.plies as f64, since.games),
             entropy: mean(since.entropy, since.positions),
             learning_rate: self.learning_rate,

@@ -5,6 +5,7 @@ use super::config::Config;
 use super::network::TorchEvaluator;
 use super::replay::Sample;
 use super::target::{self, Searched, ValueTarget};
+use crate::batch::opening::draw_moves;
 use crate::policy::weights::Weights;
 use crate::position::Position;
 use crate::rng::{self, Purpose, Xoshiro128PlusPlus};
@@ -115,12 +116,13 @@ impl Group {
 
 impl Game {
     fn start(config: &Config, row_seed: u64, episode: u64) -> Game {
-        let (position, plies) = opening(config, row_seed, episode);
+        let mut stream = rng::stream(row_seed, episode, Purpose::SelfPlay);
+        let (position, plies) = opening(config, row_seed, episode, &mut stream);
         Game {
             row_seed,
             episode,
             position,
-            stream: rng::stream(row_seed, episode, Purpose::SelfPlay),
+            stream,
             plies,
             waiting: Vec::new(),
         }
@@ -189,35 +191,24 @@ fn hand_out(
     }
 }
 
-/// Plays the random opening plies of an episode, none in a share of the episodes; an opening that
-/// ends the game is drawn again.
-fn opening(config: &Config, row_seed: u64, episode: u64) -> (Position, u64) {
+/// Draws whether an episode starts with random plies and how many, and plays them.
+fn opening(
+    config: &Config,
+    row_seed: u64,
+    episode: u64,
+    stream: &mut Xoshiro128PlusPlus,
+) -> (Position, u64) {
     let play = &config.selfplay;
     let start = Position::start(&config.ruleset);
-    let mut stream = rng::stream(row_seed, episode, Purpose::Opening);
-    if play.opening_plies == 0 || rng::unit(&mut stream) >= play.opening_share {
+    if play.opening_plies == 0 || rng::unit(stream) >= play.opening_share {
         return (start, 0);
     }
-    let plies = 1 + rng::below(&mut stream, play.opening_plies.min(1 << 15));
-    for _ in 0..OPENING_TRIES {
-        if let Some(position) = random_plies(start, plies, &mut stream) {
-            return (position, plies.into());
-        }
+    let plies = 1 + rng::below(stream, play.opening_plies);
+    // On the smallest boards every opening may end the game.
+    match draw_moves(&start, plies, row_seed, episode) {
+        Some((position, _)) => (position, plies.into()),
+        None => (start, 0),
     }
-    (start, 0)
-}
-
-/// Openings drawn before a game starts without one: on the smallest boards every one may end it.
-const OPENING_TRIES: usize = 64;
-
-fn random_plies(start: Position, plies: u32, stream: &mut Xoshiro128PlusPlus) -> Option<Position> {
-    let mut position = start;
-    for _ in 0..plies {
-        let legal = position.legal_moves();
-        let column = legal.nth(rng::below(stream, legal.len().max(1) as u32) as usize)?;
-        position = position.play_legal(column).0;
-    }
-    (!position.is_over()).then_some(position)
 }
 
 /// Tells whether a game of these rules can be started at all.
