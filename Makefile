@@ -117,7 +117,7 @@ distclean: clean
 
 rust:
 	@cargo --version >/dev/null 2>&1 || { \
-		echo 'error: cargo was not found; install Rust 1.88 or later, for instance with rustup' >&2; exit 1; }
+		echo 'error: cargo was not found; install Rust 1.89 or later, for instance with rustup' >&2; exit 1; }
 
 compiler:
 	@c++ --version >/dev/null 2>&1 || { \

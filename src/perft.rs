@@ -44,7 +44,7 @@ pub fn perft(position: &Position, depth: u32) -> u64 {
 pub fn digest(ruleset: &Ruleset, games: u64, seed: u64, max_plies: u32) -> u64 {
     let mut hash = Fnv::new();
     for game in 0..games {
-        let mut rng = rng::stream(rng::mix(seed, game), 0, Purpose::South);
+        let mut rng = rng::stream(rng::mix(seed, game), 0, Purpose::Play);
         let mut position = Position::start(ruleset);
         hash.position(&position);
         for _ in 0..max_plies {

@@ -7,23 +7,24 @@
 
 pub use rand::Rng as RngCore;
 use rand::SeedableRng;
+use rand_xoshiro::SplitMix64;
 pub use rand_xoshiro::Xoshiro128PlusPlus;
 
 /// What a stream is drawn for; streams of different purposes never meet.
+///
+/// The numbers are part of every recorded game.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Purpose {
-    /// Moves of South's player.
-    South,
-    /// Moves of North's player.
-    North,
+    /// Moves of a game, of whichever player draws.
+    Play = 0,
     /// Random opening plies.
-    Opening,
+    Opening = 2,
     /// Everything an environment draws for an opponent inside `step`.
-    Opponent,
+    Opponent = 3,
     /// Exploration in self-play.
-    SelfPlay,
+    SelfPlay = 4,
     /// Moves of a policy that draws for a whole batch.
-    Policy,
+    Policy = 5,
 }
 
 const GOLDEN_GAMMA: u64 = 0x9E37_79B9_7F4A_7C15;
@@ -61,6 +62,28 @@ pub fn stream(row_seed: u64, episode: u64, purpose: Purpose) -> Xoshiro128PlusPl
     Xoshiro128PlusPlus::seed_from_u64(mix(mix(row_seed, episode), purpose as u64))
 }
 
+/// Returns the first state of a [`stream`], for generators that keep the states of many games
+/// side by side.
+pub(crate) fn stream_words(row_seed: u64, episode: u64, purpose: Purpose) -> [u32; 4] {
+    let mut fill = SplitMix64::seed_from_u64(mix(mix(row_seed, episode), purpose as u64));
+    let [low, high] = [fill.next_u64(), fill.next_u64()];
+    [
+        low as u32,
+        (low >> 32) as u32,
+        high as u32,
+        (high >> 32) as u32,
+    ]
+}
+
+/// Goes on with a stream from its state.
+pub(crate) fn stream_of_words(words: [u32; 4]) -> Xoshiro128PlusPlus {
+    let mut state = [0; 16];
+    for (bytes, word) in state.chunks_exact_mut(4).zip(words) {
+        bytes.copy_from_slice(&word.to_le_bytes());
+    }
+    Xoshiro128PlusPlus::from_seed(state)
+}
+
 /// Draws a number below `bound` (1 to 2^16) by multiplying and shifting one 32-bit word.
 ///
 /// The bias is below `bound / 2^32`. One word is used for every draw, also when `bound` is 1.
@@ -80,7 +103,7 @@ mod tests {
     #[test]
     fn golden_words_of_the_named_generator() {
         // Fixed once; a change of any of these moves every recorded game.
-        let mut rng = stream(0, 0, Purpose::South);
+        let mut rng = stream(0, 0, Purpose::Play);
         let words: Vec<u32> = (0..4).map(|_| rng.next_u32()).collect();
         assert_eq!(words, GOLDEN_STREAM);
         assert_eq!(mix(0, 0), GOLDEN_MIX);
@@ -88,6 +111,14 @@ mod tests {
 
     const GOLDEN_STREAM: [u32; 4] = [261_613_056, 2_973_339_981, 1_656_857_016, 4_080_219_455];
     const GOLDEN_MIX: u64 = 0x57B7_4577_E39D_30BE;
+
+    #[test]
+    fn words_of_a_stream_are_its_state() {
+        for row_seed in 0..100 {
+            let words = stream_words(row_seed, 3, Purpose::Play);
+            assert_eq!(stream_of_words(words), stream(row_seed, 3, Purpose::Play));
+        }
+    }
 
     #[test]
     fn rows_of_neighbouring_seeds_do_not_overlap() {

@@ -94,8 +94,8 @@ fn pairs_share_their_opening_and_swap_the_sides() {
         .map(|game| game.moves[..4].to_vec())
         .collect();
     assert!(openings.len() > 25);
-    assert!(result.score > 0.85, "{}", result.score);
-    assert!(result.margin > 10.0 && result.margin_half < 6.0);
+    assert!(result.score > 0.7, "{}", result.score);
+    assert!(result.margin > 5.0 && result.margin_half < 6.0);
     let mean = f64::midpoint(result.score_as[0], result.score_as[1]);
     assert!((mean - result.score).abs() < 1e-12);
 }

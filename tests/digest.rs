@@ -68,7 +68,7 @@ fn slow_digest(rules: &Ruleset, games: u64, max_plies: u32) -> u64 {
         });
     };
     for number in 0..games {
-        let mut stream = rng::stream(rng::mix(SEED, number), 0, Purpose::South);
+        let mut stream = rng::stream(rng::mix(SEED, number), 0, Purpose::Play);
         let mut game = Game::start(rules);
         show(&game, &mut words);
         for _ in 0..max_plies {

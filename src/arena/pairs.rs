@@ -247,13 +247,10 @@ fn open_pair(config: &PairConfig, pair: u64, limits: Limits) -> Result<[Game; 2]
     };
     let (_, moves) =
         opening::draw_moves(&start, config.opening_plies, row_seed, 0).ok_or(no_opening)?;
-    let streams = [
-        rng::stream(row_seed, 0, Purpose::South),
-        rng::stream(row_seed, 0, Purpose::North),
-    ];
+    let stream = rng::stream(row_seed, 0, Purpose::Play);
     Ok(
         [[0, 1], [1, 0]]
-            .map(|players| Game::open(&start, &moves, players, streams.clone(), limits)),
+            .map(|players| Game::open(&start, &moves, players, stream.clone(), limits)),
     )
 }
 

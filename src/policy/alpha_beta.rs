@@ -18,7 +18,7 @@ use crate::search::{AlphaBetaSearch, SearchError};
 /// use endodoi::{Position, Variant};
 ///
 /// let positions = [Position::start(&Variant::CrossEndodoi.ruleset())];
-/// let mut streams = [rng::stream(1, 0, Purpose::South)];
+/// let mut streams = [rng::stream(1, 0, Purpose::Play)];
 /// let mut moves = [0];
 /// AlphaBeta::new(1)?.choose(&positions, &mut streams, &mut moves)?;
 /// assert_eq!(moves, [3]);

@@ -304,9 +304,9 @@ mod tests {
             (1.0, 1.0, 2.0 / SEED_UNIT)
         );
         assert!((row[LAPS] - 6_f32.ln() / 3.0).abs() < 1e-6);
-        assert_eq!(row[COUNT + 4], 1.0);
+        assert!(row[COUNT + 4] > 0.0 && row[COUNT + 3] <= 0.0);
         // Column 4 ends in pit 6, North's, where North's own sowing of column 4 does not.
-        assert_eq!(out[4 * FEATURES + ENDS_OPPONENT], 1.0);
+        assert!(out[4 * FEATURES + ENDS_OPPONENT] > 0.0);
         assert!(out[6 * FEATURES + LANDED_BY_MOVER] >= 0.5);
     }
 

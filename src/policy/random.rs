@@ -72,7 +72,7 @@ pub(crate) fn draw_legal(position: &Position, stream: &mut Xoshiro128PlusPlus) -
 /// use endodoi::{Position, Variant};
 ///
 /// let positions = [Position::start(&Variant::EnDodoi.ruleset())];
-/// let mut streams = [rng::stream(1, 0, Purpose::South)];
+/// let mut streams = [rng::stream(1, 0, Purpose::Play)];
 /// let mut moves = [0];
 /// Random.choose(&positions, &mut streams, &mut moves)?;
 /// assert!(positions[0].legal_moves().contains(moves[0].into()));

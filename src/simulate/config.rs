@@ -4,6 +4,7 @@ use thiserror::Error;
 
 use crate::policy::PolicyError;
 use crate::ruleset::Ruleset;
+use crate::simulate::Instructions;
 
 /// The most games of one simulation.
 const MAX_GAMES: u64 = 1_000_000_000_000;
@@ -25,6 +26,7 @@ const MAX_THREADS: usize = 1024;
 /// | `max_plies` | `None` (never cut) | 1 to 2,147,483,647 plies, opening plies included |
 /// | `offers` | false | |
 /// | `num_threads` | `None` (every core the process may use) | 1 to 1,024 |
+/// | `instructions` | `None` (`ENDODOI_INSTRUCTIONS`, else the fastest there are) | those of this processor |
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SimulateConfig {
     /// The rules of every game.
@@ -43,6 +45,9 @@ pub struct SimulateConfig {
     pub offers: bool,
     /// Threads; the results never depend on it.
     pub num_threads: Option<usize>,
+    /// Instructions that games of two random players are played with; the results never depend
+    /// on them.
+    pub instructions: Option<Instructions>,
 }
 
 /// Why a simulation cannot be run.
@@ -69,6 +74,16 @@ pub enum SimulateError {
     /// A player cannot be made.
     #[error(transparent)]
     Player(#[from] PolicyError),
+    /// Instructions that do not exist or that this processor does not have.
+    #[error("{field} is {value:?}, expected one of {}", expected.join(", "))]
+    Instructions {
+        /// The field's or environment variable's name.
+        field: &'static str,
+        /// The name given.
+        value: String,
+        /// The names that this processor has.
+        expected: Vec<&'static str>,
+    },
     /// The threads cannot be started.
     #[error("the threads cannot be started: {message}")]
     Threads {
@@ -88,6 +103,7 @@ impl SimulateConfig {
             max_plies: None,
             offers: false,
             num_threads: None,
+            instructions: None,
         }
     }
 

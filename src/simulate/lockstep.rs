@@ -23,8 +23,8 @@ pub(crate) struct Game {
     pub(crate) position: Position,
     /// The player of each side, an index into the players of the run.
     pub(crate) players: [usize; 2],
-    /// The stream of each side's player.
-    pub(crate) streams: [Xoshiro128PlusPlus; 2],
+    /// What the players draw from, whichever is to move.
+    pub(crate) stream: Xoshiro128PlusPlus,
     /// The columns played so far, the opening included.
     pub(crate) moves: Vec<u8>,
     pub(crate) tally: Tally,
@@ -46,13 +46,13 @@ impl Game {
         start: &Position,
         opening: &[u8],
         players: [usize; 2],
-        streams: [Xoshiro128PlusPlus; 2],
+        stream: Xoshiro128PlusPlus,
         limits: Limits,
     ) -> Game {
         let mut game = Game {
             position: *start,
             players,
-            streams,
+            stream,
             moves: Vec::new(),
             tally: Tally::default(),
             end: start.end_reason().map(EndCode::from),
@@ -66,10 +66,6 @@ impl Game {
 
     fn player(&self) -> usize {
         self.players[self.position.to_move().index()]
-    }
-
-    fn stream(&self) -> Xoshiro128PlusPlus {
-        self.streams[self.position.to_move().index()].clone()
     }
 
     /// Plays what the player to move chose: an illegal column and a failure lose the game.
@@ -220,7 +216,8 @@ fn choose_and_apply(games: &mut [&mut Game], player: &mut dyn Policy, limits: Li
         return;
     }
     let positions: Vec<Position> = games.iter().map(|game| game.position).collect();
-    let mut streams: Vec<Xoshiro128PlusPlus> = games.iter().map(|game| game.stream()).collect();
+    let mut streams: Vec<Xoshiro128PlusPlus> =
+        games.iter().map(|game| game.stream.clone()).collect();
     let choices = choose(player, &positions, &mut streams);
     games
         .par_iter_mut()
@@ -228,8 +225,7 @@ fn choose_and_apply(games: &mut [&mut Game], player: &mut dyn Policy, limits: Li
         .zip(streams)
         .with_min_len(GRAIN)
         .for_each(|((game, choice), stream)| {
-            let side = game.position.to_move().index();
-            game.streams[side] = stream;
+            game.stream = stream;
             game.apply(choice, limits);
         });
 }

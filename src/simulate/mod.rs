@@ -2,6 +2,7 @@
 
 mod config;
 mod end;
+mod lanes;
 pub(crate) mod lockstep;
 mod random_games;
 mod run;
@@ -11,6 +12,7 @@ mod tally;
 
 pub use config::{SimulateConfig, SimulateError};
 pub use end::EndCode;
+pub use lanes::Instructions;
 pub use run::{Progress, simulate, simulate_between};
 pub use summary::{Mean, Share, Summary};
 pub use table::GameTable;

@@ -14,11 +14,11 @@ use crate::simulate::tally::{GameRow, Tally};
 use crate::sowing::{self, SowingEnd};
 
 /// A game between two random players that goes on.
-struct RandomGame {
-    board: Board,
-    to_move: Side,
-    quiet: u16,
-    tally: Tally,
+pub(super) struct RandomGame {
+    pub(super) board: Board,
+    pub(super) to_move: Side,
+    pub(super) quiet: u16,
+    pub(super) tally: Tally,
 }
 
 /// Plays on from the position that `game` has reached, both sides at random, to the end.
@@ -28,24 +28,34 @@ struct RandomGame {
 /// the sowing is endless and illegal, which is uniform over the legal moves; E1 shows when no pit
 /// is left to draw. A stuck side has no turn: what it drew is not counted.
 pub(super) fn finish(game: &Game, limits: Limits) -> GameRow {
-    let ruleset = *game.position.ruleset();
-    let mut streams = game.streams.clone();
-    let mut random = RandomGame {
-        board: *game.position.board(),
-        to_move: game.position.to_move(),
-        quiet: game.position.quiet(),
+    let position = &game.position;
+    if let Some(end) = game.end {
+        return game.tally.finish(position.board(), end, 0);
+    }
+    let random = RandomGame {
+        board: *position.board(),
+        to_move: position.to_move(),
+        quiet: position.quiet(),
         tally: game.tally,
     };
-    let mut end = game.end;
-    while end.is_none() {
-        let stream = &mut streams[random.to_move.index()];
-        end = random.turn(&ruleset, stream, limits);
-    }
-    let end = end.unwrap_or(EndCode::MaxPlies);
-    random.tally.finish(&random.board, end, 0)
+    random.go_on(position.ruleset(), game.stream.clone(), limits)
 }
 
 impl RandomGame {
+    /// Plays on to the end.
+    pub(super) fn go_on(
+        mut self,
+        ruleset: &Ruleset,
+        mut stream: Xoshiro128PlusPlus,
+        limits: Limits,
+    ) -> GameRow {
+        loop {
+            if let Some(end) = self.turn(ruleset, &mut stream, limits) {
+                return self.tally.finish(&self.board, end, 0);
+            }
+        }
+    }
+
     /// Plays one turn, or says how the game has ended: E1 first, then E3, then the cap (E4).
     fn turn(
         &mut self,

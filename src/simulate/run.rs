@@ -10,6 +10,8 @@ use crate::batch::opening;
 use crate::policy::{Policy, PolicySpec};
 use crate::position::Position;
 use crate::rng::{self, Purpose};
+use crate::simulate::Instructions;
+use crate::simulate::lanes;
 use crate::simulate::lockstep::{self, Game, Limits, Watch};
 use crate::simulate::random_games;
 use crate::simulate::tally::GameRow;
@@ -26,7 +28,7 @@ pub type Progress<'a> = dyn FnMut(u64) -> ControlFlow<()> + 'a;
 const CHUNK_TIME: Duration = Duration::from_millis(60);
 
 /// Games of the first chunk of two random players, and of the largest.
-const RANDOM_CHUNK: [u64; 2] = [512, 1 << 16];
+const RANDOM_CHUNK: [u64; 2] = [512, 1 << 18];
 
 /// Games in lockstep at first, and at most: players that see more positions at once are faster,
 /// but all games of a chunk end together.
@@ -37,8 +39,8 @@ const LOCKSTEP_TIME: Duration = Duration::from_secs(2);
 
 /// Plays `config.games` games between two players.
 ///
-/// Game `i` has the row seed `mix(seed, i)`; South's player draws from its stream of `South`,
-/// North's from `North`, so the table depends on neither threads nor speed. Two random players
+/// Game `i` has the row seed `mix(seed, i)` and one stream (`Play`) that both players draw from,
+/// so the table depends on neither threads nor speed. Two random players
 /// take a path of their own with the same games.
 ///
 /// # Errors
@@ -109,7 +111,12 @@ fn simulate_random(
     progress: &mut Progress<'_>,
 ) -> Result<GameTable, SimulateError> {
     let run = Run::new(config)?;
+    let instructions = Instructions::chosen(config.instructions)?;
+    let in_lanes = config.random_opening_plies == 0 && !config.offers;
     run.chunks(RANDOM_CHUNK, CHUNK_TIME, progress, |games, _| {
+        if in_lanes && let Some(rows) = run.play_in_lanes(instructions, &games) {
+            return Ok(rows);
+        }
         let count = (games.end - games.start) as usize;
         run.pool.install(|| {
             (0..count)
@@ -149,6 +156,34 @@ impl Run {
             },
             pool,
         })
+    }
+
+    /// Plays random games in lanes, `None` where the board does not fit them.
+    fn play_in_lanes(
+        &self,
+        instructions: Instructions,
+        games: &std::ops::Range<u64>,
+    ) -> Option<Vec<GameRow>> {
+        let mut rows = vec![GameRow::default(); (games.end - games.start) as usize];
+        // A block is full until its last games: long parts waste little.
+        let part = rows
+            .len()
+            .div_ceil(2 * self.pool.current_num_threads())
+            .max(1024);
+        let played = self.pool.install(|| {
+            rows.par_chunks_mut(part).enumerate().all(|(number, rows)| {
+                let first = games.start + (number * part) as u64;
+                let ruleset = &self.config.ruleset;
+                lanes::play(
+                    instructions,
+                    ruleset,
+                    (self.config.seed, first),
+                    self.config.max_plies,
+                    rows,
+                )
+            })
+        });
+        played.then_some(rows)
     }
 
     /// Plays chunk after chunk until all games are played or the caller has had enough.
@@ -211,14 +246,7 @@ impl Run {
                 .ok_or(SimulateError::NoOpening { plies })?
                 .1
         };
-        let streams =
-            [Purpose::South, Purpose::North].map(|purpose| rng::stream(row_seed, 0, purpose));
-        Ok(Game::open(
-            &self.start,
-            &moves,
-            [0, 1],
-            streams,
-            self.limits,
-        ))
+        let stream = rng::stream(row_seed, 0, Purpose::Play);
+        Ok(Game::open(&self.start, &moves, [0, 1], stream, self.limits))
     }
 }

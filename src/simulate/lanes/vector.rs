@@ -1,0 +1,74 @@
+//! The operations on 64 lanes of bytes that the lockstep kernel is written in.
+
+/// Games in one block.
+pub(super) const LANES: usize = 64;
+
+/// One byte of every lane.
+#[derive(Clone, Copy, Debug)]
+#[repr(C, align(64))]
+pub(super) struct Row(pub(super) [u8; LANES]);
+
+impl Row {
+    pub(super) const ZERO: Row = Row([0; LANES]);
+}
+
+/// One 16-bit number of every lane.
+#[derive(Clone, Copy, Debug)]
+#[repr(C, align(64))]
+pub(super) struct WideRow(pub(super) [u16; LANES]);
+
+/// The four state words of every lane's [`Xoshiro128PlusPlus`](crate::rng::Xoshiro128PlusPlus).
+#[derive(Clone, Copy, Debug)]
+#[repr(C, align(64))]
+pub(super) struct Streams(pub(super) [[u32; LANES]; 4]);
+
+/// A set of instructions for 64 lanes of bytes; a value proves that the processor has them.
+///
+/// Comparisons and numbers are unsigned. The twin of every implementation is
+/// [`Portable`](super::portable::Portable), which is plain Rust.
+pub(super) trait Vector: Copy {
+    /// A byte of every lane in registers.
+    type Bytes: Copy;
+    /// A flag of every lane in registers.
+    type Mask: Copy;
+
+    fn load(self, row: &Row) -> Self::Bytes;
+    fn store(self, bytes: Self::Bytes, row: &mut Row);
+    fn splat(self, byte: u8) -> Self::Bytes;
+    fn add(self, a: Self::Bytes, b: Self::Bytes) -> Self::Bytes;
+    fn sub(self, a: Self::Bytes, b: Self::Bytes) -> Self::Bytes;
+    fn min(self, a: Self::Bytes, b: Self::Bytes) -> Self::Bytes;
+    fn max(self, a: Self::Bytes, b: Self::Bytes) -> Self::Bytes;
+    fn eq(self, a: Self::Bytes, b: Self::Bytes) -> Self::Mask;
+    /// Compares `a < b`.
+    fn lt(self, a: Self::Bytes, b: Self::Bytes) -> Self::Mask;
+    /// Compares `a < b` where both are below 128.
+    fn lt_small(self, a: Self::Bytes, b: Self::Bytes) -> Self::Mask;
+    /// Flags the lanes whose byte is odd.
+    fn odd(self, a: Self::Bytes) -> Self::Mask;
+    /// Flags the lanes whose byte is not zero.
+    fn some(self, a: Self::Bytes) -> Self::Mask;
+    fn and(self, a: Self::Mask, b: Self::Mask) -> Self::Mask;
+    /// Returns `a` without `b`.
+    fn without(self, a: Self::Mask, b: Self::Mask) -> Self::Mask;
+    fn xor(self, a: Self::Mask, b: Self::Mask) -> Self::Mask;
+    /// Takes `a` where the flag is set and `b` elsewhere.
+    fn select(self, mask: Self::Mask, a: Self::Bytes, b: Self::Bytes) -> Self::Bytes;
+    /// Adds one where the flag is set.
+    fn increment(self, a: Self::Bytes, mask: Self::Mask) -> Self::Bytes;
+    /// Sets to zero where the flag is set.
+    fn clear(self, a: Self::Bytes, mask: Self::Mask) -> Self::Bytes;
+    /// Returns the flags as bits, lane 0 the lowest.
+    fn bits(self, mask: Self::Mask) -> u64;
+    fn mask(self, bits: u64) -> Self::Mask;
+
+    /// Adds the bytes to the numbers, which wrap.
+    fn add_wide(self, sums: &mut WideRow, bytes: Self::Bytes);
+
+    /// Copies the numbers of the lanes of `lanes`.
+    fn copy_wide(self, to: &mut WideRow, from: &WideRow, lanes: u64);
+
+    /// Draws a number below `bounds` in the lanes of `lanes`, as [`below`](crate::rng::below)
+    /// does; other lanes draw nothing and get 0.
+    fn below(self, streams: &mut Streams, lanes: u64, bounds: Self::Bytes) -> Self::Bytes;
+}
