@@ -1,5 +1,8 @@
 //! The batch against one `Position` a row, over random games of many rule sets.
 
+// A helper of a test fails as loudly as a test.
+#![allow(clippy::expect_used, clippy::panic)]
+
 mod batch_twin;
 mod common;
 
@@ -218,9 +221,9 @@ fn check_rows(ruleset: &Ruleset, rows: usize, position: impl Fn(usize) -> Positi
     }
     let arrays = step(&mut fast, &actions);
     let columns = ruleset.columns();
-    for row in 0..rows {
+    for (row, &action) in actions.iter().enumerate() {
         let before = position(row);
-        let next = before.play(actions[row] as usize).expect("legal");
+        let next = before.play(action as usize).expect("legal");
         assert_eq!(fast.position(row), Ok(next), "{before}");
         let mask = &arrays.masks[row * columns..][..columns];
         for (column, &bit) in mask.iter().enumerate() {

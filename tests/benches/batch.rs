@@ -3,6 +3,9 @@
 //! Both play the same games, and their answers are compared. `cargo bench --bench batch`; a
 //! number after `--` changes the seconds of each run (best of five).
 
+// A bench fails loudly.
+#![allow(clippy::expect_used)]
+
 use std::time::{Duration, Instant};
 
 use endodoi::batch::{Batch, BatchConfig, Seeds, StepArrays};
