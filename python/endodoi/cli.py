@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from endodoi._core import Position, Ruleset, __version__
 from endodoi.errors import EndodoiError, MissingExtraError, TrainError
 from endodoi.learning_curve import draw_learning_curve
-from endodoi.simulation import simulate
+from endodoi.simulation import GameTable, simulate
 from endodoi.training import find_trainer, run_trainer
 
 if TYPE_CHECKING:
@@ -142,20 +142,27 @@ def position_of(options: argparse.Namespace) -> Position:
 
 
 def simulate_command(options: argparse.Namespace) -> int:
-    """Play games and print their summary."""
-    table = simulate(
-        options.games,
-        ruleset=ruleset_of(options),
-        south=options.south,
-        north=options.north,
-        seed=options.seed,
-        num_threads=options.threads,
-        random_opening_plies=options.opening_plies,
-        max_plies=options.max_plies,
-    )
+    """Play games and print their summary; after a Ctrl-C, that of the games finished."""
+    status = 0
+    try:
+        table = simulate(
+            options.games,
+            ruleset=ruleset_of(options),
+            south=options.south,
+            north=options.north,
+            seed=options.seed,
+            num_threads=options.threads,
+            random_opening_plies=options.opening_plies,
+            max_plies=options.max_plies,
+        )
+    except KeyboardInterrupt as interrupt:
+        if not isinstance(table := getattr(interrupt, "table", None), GameTable):
+            raise
+        print(f"endodoi: interrupted after {len(table)} games", file=sys.stderr)
+        status = INTERRUPTED
     summary = table.summary()
     print(json.dumps(summary.to_dict(), indent=2) if options.json else summary)
-    return 0
+    return status
 
 
 def train_command(options: argparse.Namespace) -> int:

@@ -292,6 +292,11 @@ impl From<SimulateError> for PyErr {
                 })
             }
             SimulateError::Player(error) => error.into(),
+            SimulateError::Instructions { field, value, .. } => {
+                exception("SimulationError", &message, |fields| {
+                    fields.set("field", field)?.set("value", value)
+                })
+            }
             SimulateError::Threads { .. } => exception("SimulationError", &message, |fields| {
                 fields.set("field", "num_threads")
             }),

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import signal
 import stat
 import subprocess
 import sys
+import time
 from typing import TYPE_CHECKING
 
 import pytest
@@ -57,6 +60,19 @@ def test_simulate_takes_players_rules_and_caps(capsys: pytest.CaptureFixture[str
     rules = ed.Ruleset("cross-endodoi", seeds_per_pit=4)
     table = ed.simulate(20, ruleset=rules, south="greedy", north="alphabeta:2", max_plies=30)
     assert numbers == table.summary().to_dict()
+
+
+def test_an_interrupted_simulation_sums_up_the_games_finished() -> None:
+    command = [sys.executable, "-m", "endodoi", "simulate", "--games", str(10**11), "--json"]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True) as process:
+        # Interrupts before the games have begun end the command without a summary.
+        time.sleep(3)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert re.fullmatch(r"endodoi: interrupted after \d+ games\n", err)
+    assert json.loads(out)["games"] > 0
 
 
 def test_show_and_perft(capsys: pytest.CaptureFixture[str]) -> None:
@@ -187,7 +203,7 @@ def test_an_interrupt_is_passed_on_and_the_run_can_be_resumed(fake_trainer: Path
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == "ready\n"
-        process.send_signal(2)
+        process.send_signal(signal.SIGINT)
         rest = process.stdout.read()
     assert process.returncode == 0
     assert f"--resume {fake_trainer}" in rest
