@@ -156,8 +156,10 @@ def simulate_command(options: argparse.Namespace) -> int:
             max_plies=options.max_plies,
         )
     except KeyboardInterrupt as interrupt:
-        if not isinstance(table := getattr(interrupt, "table", None), GameTable):
+        finished = getattr(interrupt, "table", None)
+        if not isinstance(finished, GameTable):
             raise
+        table = finished
         print(f"endodoi: interrupted after {len(table)} games", file=sys.stderr)
         status = INTERRUPTED
     summary = table.summary()

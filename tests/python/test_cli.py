@@ -63,11 +63,17 @@ def test_simulate_takes_players_rules_and_caps(capsys: pytest.CaptureFixture[str
 
 
 def test_an_interrupted_simulation_sums_up_the_games_finished() -> None:
-    command = [sys.executable, "-m", "endodoi", "simulate", "--games", str(10**11), "--json"]
+    program = (
+        "import sys; from endodoi.cli import main; print('ready', flush=True);"
+        "sys.exit(main(['simulate', '--games', str(10**11), '--json']))"
+    )
     pipe = subprocess.PIPE
-    with subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True) as process:
-        # Interrupts before the games have begun end the command without a summary.
-        time.sleep(3)
+    with subprocess.Popen(
+        [sys.executable, "-c", program], stdout=pipe, stderr=pipe, text=True
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+        time.sleep(1)
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=60)
     assert process.returncode == 130
