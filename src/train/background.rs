@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use super::TrainError;
 use super::config::Config;
-use super::evaluate::{Evaluation, EvaluationPlan, RUNNING_OPPONENTS};
+use super::evaluate::{Evaluation, EvaluationPlan, RUNNING_OPPONENTS, on_threads};
 use super::metrics::Scores;
 use super::tasks::message_of;
 use crate::policy::AgentSearch;
@@ -83,11 +83,7 @@ impl BackgroundScores {
 
 /// Plays the games of one measurement on a single thread.
 fn measure(job: &ScoreJob) -> Result<Scores, TrainError> {
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build();
-    let pool = pool.map_err(|error| TrainError::Thread {
-        message: error.to_string(),
-    })?;
-    let evaluation = pool.install(|| {
+    let evaluation = on_threads(1, || {
         Evaluation::play(
             "agent",
             &job.agent,

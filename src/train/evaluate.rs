@@ -14,6 +14,21 @@ pub const FINAL_OPPONENTS: [&str; 3] = ["random", "greedy", "alphabeta:4"];
 /// The opponents of the running scores.
 pub const RUNNING_OPPONENTS: [&str; 3] = ["greedy", "alphabeta:2", "alphabeta:4"];
 
+/// Does some work on a pool of `threads` threads: the players' own threads are among them.
+///
+/// # Errors
+/// [`TrainError::Thread`] when the threads cannot be started, otherwise those of the work.
+pub fn on_threads<T: Send>(
+    threads: usize,
+    work: impl FnOnce() -> Result<T, TrainError> + Send,
+) -> Result<T, TrainError> {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+    let pool = pool.map_err(|error| TrainError::Thread {
+        message: error.to_string(),
+    })?;
+    pool.install(work)
+}
+
 /// What the games of an evaluation have in common.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct EvaluationPlan {

@@ -14,7 +14,7 @@ use super::TrainError;
 use super::background::{BackgroundScores, ScoreJob};
 use super::checkpoint::{Checkpoint, Counters};
 use super::config::Config;
-use super::evaluate::{Evaluation, EvaluationPlan, FINAL_OPPONENTS};
+use super::evaluate::{Evaluation, EvaluationPlan, FINAL_OPPONENTS, on_threads};
 use super::folder::RunFolder;
 use super::learner::{Learner, LearnerState, Losses};
 use super::metrics::{MetricsFile, Report, Scores};
@@ -22,6 +22,7 @@ use super::progress::Progress;
 use super::replay::Replay;
 use super::selfplay::{self, Group, Played};
 use super::tasks::{Task, run_tasks};
+use crate::arena::MatchResult;
 use crate::policy::AgentSearch;
 use crate::policy::agent_file::{AgentFile, AgentMetadata};
 use crate::policy::weights::Weights;
@@ -386,14 +387,15 @@ impl Run {
             plan.games,
             FINAL_OPPONENTS.join(", ")
         ));
-        let evaluation = Evaluation::play(
-            &self.folder.agent().display().to_string(),
-            &self.agent(),
-            AgentSearch::Default,
-            &FINAL_OPPONENTS,
-            &plan,
-            |name, result| progress.say(&format!("  {name}: {:.3}", result.score)),
-        )?;
+        let label = self.folder.agent().display().to_string();
+        let agent = self.agent();
+        let evaluation = on_threads(self.config.threads(), || {
+            let told = |name: &str, result: &MatchResult| {
+                progress.say(&format!("  {name}: {:.3}", result.score));
+            };
+            let search = AgentSearch::Default;
+            Evaluation::play(&label, &agent, search, &FINAL_OPPONENTS, &plan, told)
+        })?;
         let json = evaluation.to_json().map_err(|error| {
             TrainError::file(self.folder.path().join("evaluation.json"), error.into())
         })?;
