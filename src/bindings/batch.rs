@@ -37,6 +37,8 @@ use crate::render;
 #[pyclass(name = "Batch", module = "endodoi._core")]
 pub(super) struct PyBatch {
     batch: Batch,
+    /// The process that started the threads of the batch.
+    process: u32,
     actions: Vec<i64>,
     scratch: StepArrays,
     /// The arrays that every call fills again; `None` with `copy=True`.
@@ -114,6 +116,7 @@ impl PyBatch {
         seed: Option<&Bound<'py, PyAny>>,
         mask: Option<&Bound<'py, PyArray1<bool>>>,
     ) -> PyResult<Bound<'py, PyTuple>> {
+        self.start_threads_after_fork()?;
         let seeds = seed.map(|seed| read_seeds(seed)).transpose()?;
         let mask = mask.map(PyArrayMethods::to_vec).transpose()?;
         let batch = &mut self.batch;
@@ -155,6 +158,7 @@ impl PyBatch {
         py: Python<'py>,
         actions: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyTuple>> {
+        self.start_threads_after_fork()?;
         read_actions(actions, &mut self.actions)?;
         let views = self.views(py);
         {
@@ -281,6 +285,7 @@ impl PyBatch {
                 fields.set("field", "state")
             }));
         }
+        self.start_threads_after_fork()?;
         self.batch = restored;
         Ok(())
     }
@@ -301,8 +306,22 @@ impl PyBatch {
             actions: Vec::with_capacity(rows),
             scratch: StepArrays::new(&batch),
             shared: (!copy).then(|| Views::new(py, rows, columns)),
+            process: std::process::id(),
             batch,
         }
+    }
+
+    /// Replaces the batch by its copy in a process that was forked from its own, where its threads
+    /// do not exist.
+    fn start_threads_after_fork(&mut self) -> Result<(), BatchError> {
+        let process = std::process::id();
+        if process != self.process {
+            let copy = Batch::restore(&self.batch.save()?)?;
+            // Threads that are not there cannot be told to end.
+            std::mem::forget(std::mem::replace(&mut self.batch, copy));
+            self.process = process;
+        }
+        Ok(())
     }
 
     fn views(&self, py: Python<'_>) -> Views {

@@ -5,6 +5,7 @@ use std::sync::{Mutex, PoisonError};
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use super::arguments::{optional_whole, text};
 use super::errors::exception;
@@ -30,6 +31,8 @@ pub(super) struct PyPlayer {
     /// A policy may not be used by two threads at once.
     policy: Mutex<Box<dyn Policy>>,
     metadata: Option<AgentMetadata>,
+    /// The threads that search, and the process that started them.
+    threads: Option<(u32, ThreadPool)>,
 }
 
 #[pymethods]
@@ -130,6 +133,7 @@ impl PyPlayer {
             let message = format!("observations has {rows} rows, but action_masks {mask_rows}");
             return Err(refuse(&message));
         }
+        let threads = threads_of_this_process(&mut self.threads)?;
         let name = &self.name;
         let policy = self.policy.get_mut();
         let policy = policy.unwrap_or_else(PoisonError::into_inner);
@@ -141,7 +145,7 @@ impl PyPlayer {
                 .map(|&row| rng::stream(rng::mix(seed, row as u64), call, Purpose::Policy))
                 .collect();
             let mut moves = vec![0; positions.len()];
-            policy.choose(&positions, &mut streams, &mut moves)?;
+            threads.install(|| policy.choose(&positions, &mut streams, &mut moves))?;
             let mut actions = vec![0; rows];
             for (row, column) in places.into_iter().zip(moves) {
                 actions[row] = i64::from(column);
@@ -171,8 +175,26 @@ impl PyPlayer {
             spec,
             policy: Mutex::new(policy),
             metadata,
+            threads: None,
         })
     }
+}
+
+/// Returns the threads of a player, new ones in a process that was forked from theirs, where they
+/// do not exist.
+fn threads_of_this_process(slot: &mut Option<(u32, ThreadPool)>) -> PyResult<&ThreadPool> {
+    let process = std::process::id();
+    if let Some((_, lost)) = slot.take_if(|(starter, _)| *starter != process) {
+        // Threads that are not there cannot be told to end.
+        std::mem::forget(lost);
+    }
+    if slot.is_none() {
+        let threads = ThreadPoolBuilder::new().build();
+        let threads = threads.map_err(|error| refuse(&format!("no threads: {error}")))?;
+        *slot = Some((process, threads));
+    }
+    let started = slot.as_ref().map(|(_, threads)| threads);
+    started.ok_or_else(|| refuse("no threads"))
 }
 
 /// Draws a column uniformly among those of every row's mask; rows without one get 0.

@@ -6,8 +6,10 @@ import copy
 import pickle
 import subprocess
 import sys
+import tempfile
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import gymnasium
@@ -566,10 +568,36 @@ if __name__ == "__main__":
     assert run_file(program) == "spawned"
 
 
-def run_file(program: str) -> str:
-    import tempfile  # noqa: PLC0415
-    from pathlib import Path  # noqa: PLC0415
+def test_environments_and_players_work_in_forked_workers() -> None:
+    program = """
+import multiprocessing, warnings
+import endodoi as ed
+warnings.simplefilter("ignore")
+def play(env, player):
+    observations, infos = env.reset(seed=3)
+    for _ in range(5):
+        observations, *_, infos = env.step(player(observations, infos["action_mask"]))
+    return env.get_state()
+def work(env, player, results):
+    results.put(play(env, player))
+if __name__ == "__main__":
+    # Enough rows for threads, which a fork does not take along.
+    env = ed.VectorEnv(2000, columns=6, num_threads=2)
+    player = ed.policies.AlphaBeta(2, ruleset=env.ruleset)
+    expected = play(env, player)
+    context = multiprocessing.get_context("fork")
+    results = context.Queue()
+    worker = context.Process(target=work, args=(env, player, results))
+    worker.start()
+    assert results.get(timeout=60) == expected
+    worker.join()
+    assert play(env, player) == expected
+    print("forked")
+"""
+    assert run_file(program) == "forked"
 
+
+def run_file(program: str) -> str:
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "program.py"
         file.write_text(program)
