@@ -11,6 +11,9 @@ use crate::position::{EndReason, Outcome, Position};
 use crate::ruleset::{Endless, Ruleset};
 use crate::side::Side;
 
+/// Prepared games a block keeps room for: few games of a block end in the same ply.
+const KEPT_STAGED: usize = 8;
+
 /// What all blocks of a batch share.
 #[derive(Clone, Debug)]
 pub(super) struct Terms {
@@ -179,9 +182,10 @@ impl Block {
         (self.row_seed[lane], episode)
     }
 
-    /// Forgets the games prepared.
+    /// Forgets the games prepared, and most of the room that a reset of all lanes took.
     pub(super) fn unstage(&mut self) {
         self.staged.clear();
+        self.staged.shrink_to(KEPT_STAGED);
     }
 
     /// Starts the games prepared and returns their lanes.

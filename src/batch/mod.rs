@@ -21,6 +21,17 @@
 //! assert_eq!(arrays.to_play, [1, 1, 1]);
 //! # Ok::<(), endodoi::batch::BatchError>(())
 //! ```
+//!
+//! # Shape
+//!
+//! A block keeps one array for each thing it knows of its 64 games, and their boards in the shape
+//! that was measured to be fastest. Boards of up to 32 pits and 255 seeds are a byte a pit in one
+//! to four words, where a lap is a table look-up and an addition; all candidate moves of a block
+//! pass through four places that go on to the next candidate as soon as a sowing ends, so that a
+//! long sowing holds up nothing. Larger boards are rows of `u16`, whose candidates are followed on
+//! a copy of a byte a pit. What either shape cannot tell is left to the scalar rules of
+//! [`sowing`](crate::sowing), so that the answer is the same for every lap limit. Steps allocate
+//! nothing unless random openings are drawn.
 
 mod block;
 mod boards;
