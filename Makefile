@@ -60,11 +60,16 @@ PYTHON_CARGO := env PYO3_PYTHON="$(CURDIR)/$(BIN)/python" cargo
 help: ## list the doors
 	@echo 'make DOOR, where DOOR is one of'
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1\t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 14
-	@echo 'train takes VARIANT= COLUMNS= MINUTES= SEED= OUT=; train and test take CUDA=1 or LIBTORCH=FOLDER'
+	@echo 'train takes VARIANT=en-dodoi COLUMNS=6 MINUTES=5 SEED=0 OUT=FOLDER (these are the defaults);'
+	@echo 'train, test, lint and docs take CUDA=1 or LIBTORCH=FOLDER'
+
+# En Dodoi is trained on 2x6 unless told otherwise; the other variants on their own size.
+SIZE = $(or $(COLUMNS),$(if $(filter-out en-dodoi,$(VARIANT)),,6))
 
 train: build trainer ## set everything up, train an agent and show how well it plays
-	@ENDODOI_TRAIN="$(TARGET)/release/endodoi-train" $(BIN)/endodoi train $(if $(VARIANT),--variant $(VARIANT)) $(if $(COLUMNS),--columns $(COLUMNS)) \
-		$(if $(MINUTES),--minutes $(MINUTES)) $(if $(SEED),--seed $(SEED)) $(if $(OUT),--out $(OUT))
+	@ENDODOI_TRAIN="$(TARGET)/release/endodoi-train" $(BIN)/endodoi train \
+		$(if $(VARIANT),--variant '$(VARIANT)') $(if $(SIZE),--columns '$(SIZE)') \
+		$(if $(MINUTES),--minutes '$(MINUTES)') $(if $(SEED),--seed '$(SEED)') $(if $(OUT),--out '$(OUT)')
 
 test: test-rust test-train test-python ## run every test, those of the trainer included
 	@echo 'all tests passed'
