@@ -16,6 +16,10 @@ from endodoi.training import find_trainer, run_trainer
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import TypeAlias
+
+    # argparse has no public name for it.
+    Commands: TypeAlias = argparse._SubParsersAction[argparse.ArgumentParser]  # noqa: SLF001
 
 __all__ = ["main"]
 
@@ -54,6 +58,16 @@ def make_parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     rules = rules_parser()
 
+    add_simulate(commands, rules)
+    add_train(commands)
+    add_show_and_perft(commands, rules)
+    version = commands.add_parser("version", help="say what is installed")
+    version.set_defaults(run=version_command)
+    return parser
+
+
+def add_simulate(commands: Commands, rules: argparse.ArgumentParser) -> None:
+    """Add the command that plays many games."""
     simulate_ = commands.add_parser(
         "simulate", parents=[rules], help="play many games and sum them up"
     )
@@ -70,6 +84,9 @@ def make_parser() -> argparse.ArgumentParser:
     )
     simulate_.add_argument("--json", action="store_true", help="print the summary as JSON")
 
+
+def add_train(commands: Commands) -> None:
+    """Add the command that trains an agent."""
     train_ = commands.add_parser(
         "train",
         help="train an agent by self-play",
@@ -89,6 +106,9 @@ def make_parser() -> argparse.ArgumentParser:
     ):
         train_.add_argument(f"--{name}", help=help_)
 
+
+def add_show_and_perft(commands: Commands, rules: argparse.ArgumentParser) -> None:
+    """Add the commands that look at a position."""
     show = commands.add_parser("show", parents=[rules], help="print a position")
     show.set_defaults(run=show_command)
     show.add_argument("text", nargs="?", help='as "4,4/4,4 S 0-0 0" (default: the start)')
@@ -98,10 +118,6 @@ def make_parser() -> argparse.ArgumentParser:
     perft.set_defaults(run=perft_command)
     perft.add_argument("depth", type=int, help="plies")
     perft.add_argument("text", nargs="?", help="the position (default: the start)")
-
-    version = commands.add_parser("version", help="say what is installed")
-    version.set_defaults(run=version_command)
-    return parser
 
 
 def rules_parser() -> argparse.ArgumentParser:
