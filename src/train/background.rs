@@ -53,7 +53,7 @@ impl BackgroundScores {
         self.running = Some(thread::spawn(move || measure(&job)));
     }
 
-    /// Returns the scores if a measurement has ended.
+    /// Returns the scores if a measurement has ended; after one that failed there are no more.
     ///
     /// # Errors
     /// [`TrainError`] of the measurement.
@@ -72,12 +72,15 @@ impl BackgroundScores {
         let Some(running) = self.running.take() else {
             return Ok(None);
         };
-        match running.join() {
-            Ok(scores) => scores.map(Some),
-            Err(payload) => Err(TrainError::Thread {
+        let measured = running.join().unwrap_or_else(|payload| {
+            Err(TrainError::Thread {
                 message: message_of(payload.as_ref()),
-            }),
+            })
+        });
+        if measured.is_err() {
+            self.every = None;
         }
+        measured.map(Some)
     }
 }
 

@@ -64,19 +64,19 @@ struct RunArgs {
     #[arg(long)]
     minutes: Option<f64>,
     /// Optimiser steps after which training ends
-    #[arg(long)]
+    #[arg(long, value_parser = whole_number())]
     steps: Option<u64>,
     /// Games of self-play after which training ends
-    #[arg(long)]
+    #[arg(long, value_parser = whole_number())]
     games: Option<u64>,
     /// Seed of the first weights, of self-play and of the batches
-    #[arg(long)]
+    #[arg(long, value_parser = whole_number())]
     seed: Option<u64>,
     /// Threads; 0 takes one for every core
     #[arg(long)]
     workers: Option<usize>,
     /// Games against each opponent in the final table, even; 0 leaves it out
-    #[arg(long)]
+    #[arg(long, value_parser = whole_number())]
     final_games: Option<u64>,
     /// Folder of the run; runs/VARIANT-2xC-NUMBER by default
     #[arg(long, conflicts_with = "resume")]
@@ -134,13 +134,18 @@ impl Cli {
     }
 }
 
+/// Reads the whole numbers that TOML can hold.
+fn whole_number() -> clap::builder::RangedU64ValueParser {
+    clap::value_parser!(u64).range(..=i64::MAX as u64)
+}
+
 impl RunArgs {
     /// Returns the options given as a table like that of a configuration file.
     fn table(&self) -> toml::Table {
         let mut table = toml::Table::new();
         let mut budget = toml::Table::new();
         let mut rules = toml::Table::new();
-        let whole = |value: u64| toml::Value::Integer(i64::try_from(value).unwrap_or(i64::MAX));
+        let whole = |value: u64| toml::Value::Integer(value as i64);
         let put = |table: &mut toml::Table, key: &str, value: Option<toml::Value>| {
             if let Some(value) = value {
                 table.insert(key.to_owned(), value);
@@ -193,8 +198,12 @@ fn train(args: &RunArgs) -> Result<(), TrainError> {
             "stopped; go on with: endodoi-train --resume {folder}"
         ));
     }
-    if let Some(evaluation) = run.evaluate(&mut progress)? {
-        print(&evaluation.table())?;
+    match run.evaluate(&mut progress) {
+        Ok(Some(evaluation)) => print(&evaluation.table())?,
+        Ok(None) => {}
+        // On the smallest boards no opening leaves a game open: the agent is there all the same.
+        Err(TrainError::Arena(error)) => print(&format!("no table: {error}"))?,
+        Err(error) => return Err(error),
     }
     print(&format!(
         "agent:          {}\nmeasurements:   {}",

@@ -343,7 +343,8 @@ impl Config {
         let (play, replay, evaluation) = (&self.selfplay, &self.replay, &self.evaluation);
         let most = u64::from(MAX_SIMULATIONS);
         let budget = &self.budget;
-        let counts: [(&'static str, u64, u64, u64); 14] = [
+        let counts: [(&'static str, u64, u64, u64); 17] = [
+            ("seed", self.seed, 0, i64::MAX as u64),
             ("workers", self.workers as u64, 0, 256),
             ("budget.steps", budget.steps.unwrap_or(1), 1, 1 << 40),
             ("budget.games", budget.games.unwrap_or(1), 1, 1 << 40),
@@ -361,6 +362,13 @@ impl Config {
                 evaluation.simulations.into(),
                 1,
                 most,
+            ),
+            ("evaluation.games", evaluation.games, 0, 10_000_000),
+            (
+                "evaluation.final_games",
+                evaluation.final_games,
+                0,
+                10_000_000,
             ),
             ("evaluation.openings", evaluation.openings.into(), 0, 1000),
         ];

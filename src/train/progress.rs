@@ -9,16 +9,16 @@ use super::metrics::{Report, Scores};
 /// Time between two lines where the output is no terminal.
 const PLAIN_EVERY: Duration = Duration::from_secs(10);
 
-/// Shows reports on the error output: one line that is written over on a terminal, and a plain
-/// line every ten seconds elsewhere.
+/// Shows reports on the error output: a few lines that are written over on a terminal, and one
+/// plain line every ten seconds elsewhere.
 #[derive(Debug)]
 pub struct Progress {
     quiet: bool,
     live: bool,
     last: Option<Instant>,
     scores: Option<Scores>,
-    /// Whether the line on the terminal is to be written over.
-    open: bool,
+    /// Lines on the terminal that are to be written over.
+    open: usize,
 }
 
 impl Progress {
@@ -29,7 +29,7 @@ impl Progress {
             live: std::io::stderr().is_terminal(),
             last: None,
             scores: None,
-            open: false,
+            open: 0,
         }
     }
 
@@ -37,7 +37,7 @@ impl Progress {
     pub fn say(&mut self, text: &str) {
         if !self.quiet {
             self.close();
-            eprintln!("{text}");
+            show(&format!("{text}\n"));
         }
     }
 
@@ -51,50 +51,69 @@ impl Progress {
             return;
         }
         self.last = Some(Instant::now());
-        let line = line_of(report, self.scores.as_ref());
+        let parts = parts_of(report, self.scores.as_ref());
         if self.live {
-            eprint!("\r\x1b[K{line}");
-            // A terminal that is gone is no reason to stop training.
-            let _ = std::io::stderr().flush();
-            self.open = true;
+            show(&written_over(&parts, self.open));
+            self.open = parts.len();
         } else {
-            eprintln!("{line}");
+            show(&(parts.join(" | ") + "\n"));
         }
     }
 
-    /// Leaves the line on the terminal as it is.
-    pub fn close(&mut self) {
-        if self.open {
-            eprintln!();
-            self.open = false;
-        }
+    /// Leaves the lines on the terminal as they are.
+    pub const fn close(&mut self) {
+        self.open = 0;
     }
 }
 
-/// Writes a report as one line of text.
-pub fn line_of(report: &Report, scores: Option<&Scores>) -> String {
+/// Writes to the error output; that it is gone is no reason to stop training.
+fn show(text: &str) {
+    let mut out = std::io::stderr().lock();
+    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+}
+
+/// Returns what writes lines over the `open` lines above the cursor of a terminal.
+///
+/// Line wrapping is off meanwhile: a line wider than the terminal would take two.
+fn written_over(lines: &[String], open: usize) -> String {
+    let mut text = String::from("\x1b[?7l");
+    if open > 0 {
+        // Writing to a String cannot fail.
+        let _ = write!(text, "\x1b[{open}A");
+    }
+    for line in lines {
+        let _ = writeln!(text, "\r\x1b[K{line}");
+    }
+    text + "\x1b[?7h"
+}
+
+/// Writes a report as a few short texts: time and games, speed, losses, scores.
+fn parts_of(report: &Report, scores: Option<&Scores>) -> Vec<String> {
     let left = if report.progress > 0.0 {
         report.seconds * (1.0 - report.progress).max(0.0) / report.progress
     } else {
         0.0
     };
-    let mut line = format!(
-        "{} left {} | games {} | {:.0} positions/s | {:.1}k evaluations/s | step {}",
-        clock(report.seconds),
-        clock(left),
-        report.games,
-        report.positions_per_second,
-        report.evaluations_per_second / 1000.0,
-        report.step,
-    );
+    let mut parts = vec![
+        format!(
+            "{} gone, {} left, {} games, step {}",
+            clock(report.seconds),
+            clock(left),
+            report.games,
+            report.step
+        ),
+        format!(
+            "{:.0} positions/s, {:.1}k evaluations/s",
+            report.positions_per_second,
+            report.evaluations_per_second / 1000.0
+        ),
+    ];
     if let (Some(policy), Some(value), Some(margin)) =
         (report.policy_loss, report.value_loss, report.margin_loss)
     {
-        // Writing to a String cannot fail.
-        let _ = write!(
-            line,
-            " | loss: policy {policy:.3} value {value:.3} margin {margin:.3}"
-        );
+        parts.push(format!(
+            "loss: policy {policy:.3}, value {value:.3}, margin {margin:.3}"
+        ));
     }
     if let Some(scores) = scores {
         let each: Vec<String> = scores
@@ -102,9 +121,9 @@ pub fn line_of(report: &Report, scores: Option<&Scores>) -> String {
             .iter()
             .map(|(name, score)| format!("{name} {score:.2}"))
             .collect();
-        let _ = write!(line, " | score v {}", each.join(", "));
+        parts.push(format!("score: {}", each.join(", ")));
     }
-    line
+    parts
 }
 
 fn clock(seconds: f64) -> String {
@@ -114,5 +133,64 @@ fn clock(seconds: f64) -> String {
         format!("{hours}:{minutes:02}:{seconds:02}")
     } else {
         format!("{minutes:02}:{seconds:02}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn report() -> Report {
+        Report {
+            seconds: 90.0,
+            progress: 0.25,
+            games: 12,
+            step: 34,
+            positions_per_second: 812.4,
+            evaluations_per_second: 21_400.0,
+            ..Report::default()
+        }
+    }
+
+    #[test]
+    fn a_report_tells_time_speed_losses_and_scores() {
+        assert_eq!(
+            parts_of(&report(), None).join(" | "),
+            "01:30 gone, 04:30 left, 12 games, step 34 | 812 positions/s, 21.4k evaluations/s"
+        );
+        let learning = Report {
+            policy_loss: Some(1.0),
+            value_loss: Some(0.5),
+            margin_loss: Some(0.25),
+            ..report()
+        };
+        let scores = Scores {
+            score: [("greedy".to_owned(), 0.5)].into(),
+            ..Scores::default()
+        };
+        assert_eq!(
+            parts_of(&learning, Some(&scores))[2..],
+            [
+                "loss: policy 1.000, value 0.500, margin 0.250",
+                "score: greedy 0.50"
+            ]
+        );
+    }
+
+    #[test]
+    fn lines_on_a_terminal_are_written_over() {
+        let lines = ["a".to_owned(), "b".to_owned()];
+        assert!(!written_over(&lines, 0).contains("A"));
+        let text = written_over(&lines, 2);
+        assert!(text.starts_with("\x1b[?7l\x1b[2A"), "{text:?}");
+        assert_eq!(text.matches('\n').count(), 2);
+    }
+
+    #[test]
+    fn long_runs_are_told_in_hours() {
+        assert_eq!(
+            (clock(59.6), clock(3725.0)),
+            ("01:00".into(), "1:02:05".into())
+        );
     }
 }

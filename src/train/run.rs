@@ -182,7 +182,8 @@ impl Run {
             let passed = reported.elapsed().as_secs_f64();
             if passed >= self.config.output.report {
                 since.seconds = passed;
-                let report = self.report(&since, scores.take()?);
+                let found = told(scores.take(), progress);
+                let report = self.report(&since, found);
                 metrics.write(&report)?;
                 progress.show(&report);
                 (since, reported) = (Since::default(), Instant::now());
@@ -191,7 +192,7 @@ impl Run {
         self.save()?;
         since.seconds = reported.elapsed().as_secs_f64();
         let seconds = self.seconds();
-        let scores = scores.wait()?;
+        let scores = told(scores.wait(), progress);
         if since.positions > 0 || scores.is_some() {
             let report = Report {
                 seconds,
@@ -403,6 +404,14 @@ impl Run {
             .replace("evaluation.json", (json + "\n").as_bytes())?;
         Ok(Some(evaluation))
     }
+}
+
+/// Tells the user of a measurement that failed: training goes on without scores.
+fn told(scores: Result<Option<Scores>, TrainError>, progress: &mut Progress) -> Option<Scores> {
+    scores.unwrap_or_else(|error| {
+        progress.say(&format!("no running scores: {error}"));
+        None
+    })
 }
 
 impl Since {
