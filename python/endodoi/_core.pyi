@@ -171,6 +171,7 @@ class Batch:
         self,
         seed: _Whole | Sequence[_Whole | None] | npt.NDArray[np.integer[Any]] | None = None,
         mask: npt.NDArray[np.bool_] | None = None,
+        first_seed: _Whole | Sequence[_Whole | None] | npt.NDArray[np.integer[Any]] | None = None,
     ) -> tuple[npt.NDArray[np.int16], dict[str, Any]]: ...
     def step(
         self, actions: _Whole | Sequence[_Whole] | npt.NDArray[np.integer[Any]]
@@ -181,8 +182,6 @@ class Batch:
         npt.NDArray[np.bool_],
         dict[str, Any],
     ]: ...
-    @property
-    def started(self) -> bool: ...
     @property
     def rows(self) -> int: ...
     @property

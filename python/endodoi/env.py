@@ -14,11 +14,11 @@ from endodoi.settings import (
     Observation,
     check_options,
     check_render_mode,
+    fresh_seed,
     observation_space,
     ply_cap,
     resolve_ruleset,
 )
-from endodoi.vector_env import fresh_seed
 
 if TYPE_CHECKING:
     import numpy as np
@@ -115,7 +115,7 @@ class Env(gymnasium.Env[Any, Any]):
             observation_key=observation_key,
             mask_key=mask_key,
         )
-        self._first_seed = seed
+        self._first_seed = fresh_seed() if seed is None else seed
 
     def reset(
         self, *, seed: SupportsIndex | None = None, options: dict[str, Any] | None = None
@@ -135,12 +135,8 @@ class Env(gymnasium.Env[Any, Any]):
         info : dict
         """
         check_options(options, ())
-        if seed is None and not self.batch.started:
-            seed = fresh_seed() if self._first_seed is None else self._first_seed
-        if seed is None:
-            observations, infos = self.batch.reset()
-        else:
-            observations, infos = self.batch.reset([seed])
+        observations, infos = self.batch.reset([seed], None, [self._first_seed])
+        if seed is not None:
             super().reset(seed=index(seed))
         info = row_info(infos)
         return self._observation(observations[0], info), info

@@ -17,6 +17,7 @@ __all__ = [
     "Observation",
     "check_options",
     "check_render_mode",
+    "fresh_seed",
     "observation_space",
     "ply_cap",
     "resolve_ruleset",
@@ -148,3 +149,8 @@ def check_render_mode(render_mode: str | None) -> str | None:
             value=render_mode,
         )
     return render_mode
+
+
+def fresh_seed() -> int:
+    """Return a seed from the system's source of randomness."""
+    return int(np.random.SeedSequence().generate_state(1, np.uint64)[0])

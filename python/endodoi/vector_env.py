@@ -18,6 +18,7 @@ from endodoi.settings import (
     Observation,
     check_options,
     check_render_mode,
+    fresh_seed,
     observation_space,
     ply_cap,
     resolve_ruleset,
@@ -103,7 +104,7 @@ class VectorEnv(GymnasiumVectorEnv[Any, Any, Any]):
         Whether every call returns new arrays. With False, calls fill and return the same arrays
         again, which is faster but changes what an earlier call returned.
     seed : int or sequence of int, optional
-        Seed of the first reset, if that is given none.
+        Seed of each row's first reset, if that is given none.
     **ruleset_fields
         Fields of the rule set, as ``columns=6``; see `Ruleset`.
 
@@ -180,7 +181,7 @@ class VectorEnv(GymnasiumVectorEnv[Any, Any, Any]):
             mask_key=mask_key,
         )
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
-        self._first_seed = seed
+        self._first_seed = fresh_seed() if seed is None else seed
 
     def reset(
         self,
@@ -213,9 +214,7 @@ class VectorEnv(GymnasiumVectorEnv[Any, Any, Any]):
         """
         check_options(options, ("reset_mask",))
         mask = read_reset_mask(options, self.num_envs)
-        if seed is None and not self.batch.started:
-            seed = fresh_seed() if self._first_seed is None else self._first_seed
-        observations, infos = self.batch.reset(seed, mask)
+        observations, infos = self.batch.reset(seed, mask, self._first_seed)
         if isinstance(seed, (int, np.integer)):
             super().reset(seed=int(seed))
         return self._observation(observations, infos), infos
@@ -340,8 +339,3 @@ def read_reset_mask(options: dict[str, Any] | None, rows: int) -> npt.NDArray[np
             value=mask.tolist(),
         )
     return mask
-
-
-def fresh_seed() -> int:
-    """Return a seed from the system's source of randomness."""
-    return int(np.random.SeedSequence().generate_state(1, np.uint64)[0])

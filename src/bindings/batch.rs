@@ -12,7 +12,7 @@ use super::ruleset::PyRuleset;
 use crate::batch::{
     Autoreset, Batch, BatchConfig, BatchError, IllegalMove, Seeds, StepArrays, StepBuffers,
 };
-use crate::render;
+use crate::{render, rng};
 
 /// A batch of ``B`` games that the environments step; users make an ``endodoi.VectorEnv``.
 ///
@@ -103,24 +103,31 @@ impl PyBatch {
     ///     themselves. Seeded rows start at episode 0, the others go on with the next one.
     /// mask : bool array [B] or None
     ///     The rows to reset; None for all.
+    /// first_seed : int, sequence of (int or None), or None
+    ///     Seeds, as `seed`, of rows that have none and were never reset before.
     ///
     /// Returns
     /// -------
     /// observations : int16 [B, 2C+3]
     /// infos : dict
     ///     ``action_mask`` int8 [B, C] and ``to_play`` int8 [B] of all rows, each with its mask.
-    #[pyo3(signature = (seed=None, mask=None))]
+    #[pyo3(signature = (seed=None, mask=None, first_seed=None))]
     fn reset<'py>(
         &mut self,
         py: Python<'py>,
         seed: Option<&Bound<'py, PyAny>>,
         mask: Option<&Bound<'py, PyArray1<bool>>>,
+        first_seed: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyTuple>> {
         self.start_threads_after_fork()?;
-        let seeds = seed.map(|seed| read_seeds(seed)).transpose()?;
+        let rows = self.batch.rows();
+        let given = |value: Option<&Bound<'py, PyAny>>| {
+            value.map(|value| read_seeds(value, rows)).transpose()
+        };
+        let (seeds, first_seeds) = (given(seed)?, given(first_seed)?);
         let mask = mask.map(PyArrayMethods::to_vec).transpose()?;
         let batch = &mut self.batch;
-        py.detach(|| reset_rows(batch, seeds, mask.as_deref()))?;
+        py.detach(|| reset_rows(batch, seeds.as_ref(), first_seeds.as_ref(), mask.as_deref()))?;
         let views = self.views(py);
         {
             let mut observations = views.observations.bind(py).try_readwrite()?;
@@ -190,17 +197,6 @@ impl PyBatch {
             ..
         } = views;
         (observations, rewards, terminated, truncated, infos).into_pyobject(py)
-    }
-
-    /// Whether every row has been reset at least once.
-    #[getter]
-    fn started(&self) -> PyResult<bool> {
-        for row in 0..self.batch.rows() {
-            if !self.batch.started(row)? {
-                return Ok(false);
-            }
-        }
-        Ok(true)
     }
 
     /// ``B``, the games.
@@ -341,34 +337,32 @@ impl PyBatch {
     }
 }
 
-/// Starts new games: seeded rows at episode 0 of their seeds, the others with their next episode.
+/// Starts new games: rows with a seed at episode 0 of it, the others with their next episode.
+///
+/// `first_seeds` are for rows without a seed that were never reset.
 fn reset_rows(
     batch: &mut Batch,
-    seeds: Option<RowSeeds>,
+    seeds: Option<&RowSeeds>,
+    first_seeds: Option<&RowSeeds>,
     mask: Option<&[bool]>,
 ) -> Result<(), BatchError> {
-    let seeds = match seeds {
-        None => return batch.reset(None, mask),
-        Some(RowSeeds::Integer(seed)) => return batch.reset(Some(&Seeds::Integer(seed)), mask),
-        Some(RowSeeds::Rows(seeds)) => seeds,
-    };
     let rows = batch.rows();
-    if seeds.len() != rows {
-        return Err(BatchError::BufferLength {
-            field: "seed",
-            got: seeds.len(),
-            expected: rows,
-        });
-    }
     let chosen = |row: usize| mask.is_none_or(|mask| mask.get(row) == Some(&true));
-    let given: Vec<u64> = seeds.iter().map(|seed| seed.unwrap_or(0)).collect();
-    let seeded: Vec<bool> = (0..rows)
-        .map(|row| chosen(row) && seeds[row].is_some())
-        .collect();
-    let unseeded: Vec<bool> = (0..rows)
-        .map(|row| chosen(row) && seeds[row].is_none())
-        .collect();
-    batch.reset(Some(&Seeds::Rows(given)), Some(&seeded))?;
+    let mut given = vec![0; rows];
+    let (mut seeded, mut unseeded) = (vec![false; rows], vec![false; rows]);
+    for row in (0..rows).filter(|&row| chosen(row)) {
+        let first = || match batch.started(row) {
+            Ok(false) => first_seeds?.row_seed(row),
+            _ => None,
+        };
+        match seeds.and_then(|seeds| seeds.row_seed(row)).or_else(first) {
+            Some(seed) => (given[row], seeded[row]) = (seed, true),
+            None => unseeded[row] = true,
+        }
+    }
+    if seeded.contains(&true) {
+        batch.reset(Some(&Seeds::Rows(given)), Some(&seeded))?;
+    }
     if unseeded.contains(&true) {
         batch.reset(None, Some(&unseeded))?;
     }
@@ -381,7 +375,17 @@ enum RowSeeds {
     Rows(Vec<Option<u64>>),
 }
 
-fn read_seeds(value: &Bound<'_, PyAny>) -> PyResult<RowSeeds> {
+impl RowSeeds {
+    /// Returns the row seed of `row`, if it is given one.
+    fn row_seed(&self, row: usize) -> Option<u64> {
+        match self {
+            RowSeeds::Integer(seed) => Some(rng::mix(*seed, row as u64)),
+            RowSeeds::Rows(seeds) => seeds.get(row).copied().flatten(),
+        }
+    }
+}
+
+fn read_seeds(value: &Bound<'_, PyAny>, rows: usize) -> PyResult<RowSeeds> {
     let is_sequence = value.is_instance_of::<PyList>()
         || value.is_instance_of::<PyTuple>()
         || value.hasattr("__array__")? && value.getattr("ndim")?.gt(0)?;
@@ -395,7 +399,16 @@ fn read_seeds(value: &Bound<'_, PyAny>) -> PyResult<RowSeeds> {
         }
         seed(&item, &format!("seed[{row}]")).map(Some)
     });
-    Ok(RowSeeds::Rows(items.collect::<PyResult<_>>()?))
+    let seeds: Vec<Option<u64>> = items.collect::<PyResult<_>>()?;
+    if seeds.len() != rows {
+        let error = BatchError::BufferLength {
+            field: "seed",
+            got: seeds.len(),
+            expected: rows,
+        };
+        return Err(error.into());
+    }
+    Ok(RowSeeds::Rows(seeds))
 }
 
 /// Reads the actions of all rows into `actions`, replacing what is there.

@@ -347,6 +347,18 @@ def test_an_unseeded_reset_goes_on_and_a_seeded_one_starts_again() -> None:
     assert env.batch.episode(1) == 2
 
 
+def test_rows_get_their_first_seed_when_they_are_first_reset() -> None:
+    options: dict[str, Any] = {"columns": 8, "random_opening_plies": 6, "seed": 4}
+    expected = VectorEnv(3, **options)
+    games = [expected.reset()[0], expected.reset()[0]]
+    env = VectorEnv(3, **options)
+    only_first = {"reset_mask": np.array([True, False, False])}
+    for game in games:
+        assert np.array_equal(env.reset(options=only_first)[0][0], game[0])
+    others = env.reset(options={"reset_mask": np.array([False, True, True])})[0]
+    assert np.array_equal(others, [games[1][0], games[0][1], games[0][2]])
+
+
 def test_without_any_seed_games_differ_between_environments() -> None:
     env = [VectorEnv(64, columns=8, random_opening_plies=8) for _ in range(2)]
     assert not np.array_equal(env[0].reset()[0], env[1].reset()[0])
