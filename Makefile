@@ -104,7 +104,7 @@ notebooks: $(STAMPS)/checks ## run the notebooks in small
 	@shopt -s nullglob; for notebook in notebooks/*.ipynb; do \
 		echo "running $$notebook"; \
 		ENDODOI_SMALL=1 $(BIN)/jupyter execute --timeout=600 "$$notebook"; \
-	done
+	done; echo 'all notebooks ran'
 
 ci: fmt-check lint docs digest notebooks test ## do what must pass before a change lands
 	@echo 'everything passed'
