@@ -55,13 +55,16 @@ fn a_win_in_one_is_a_win_for_either_side() {
         let before = Position::from_text(text, &ruleset(3)).unwrap();
         let end = before.play(0).unwrap();
         assert_eq!(end.outcome(), Some(Outcome::Win(winner)));
-        for (outcome, lambda) in [(0.0, 1.0), (0.0, 0.8), (1.0, 0.0)] {
+        let gained = end.board().lead(winner) as f32;
+        for (outcome, lambda) in [(0.0, 1.0), (1.0, 0.0)] {
             let config = target_config(outcome, lambda);
             let targets = finished(&[unknown(&before)], &end, &config);
             assert_eq!(targets.len(), 1);
-            let gained = end.board().lead(winner) as f32;
             close(targets[0], [1.0, 0.0, 0.0], gained);
         }
+        // What the search did not see counts by the share that lambda leaves it.
+        let targets = finished(&[unknown(&before)], &end, &target_config(0.0, 0.7));
+        close(targets[0], [0.8, 0.1, 0.1], 0.7 * gained);
     }
 }
 
@@ -111,11 +114,11 @@ fn the_lambda_return_mixes_what_both_sides_saw() {
     ];
     let targets = unfinished(&game, 0.5);
     assert_eq!(targets.len(), 2);
-    // North's position: what South sees next, turned round, and the 3 seeds.
-    close(targets[1], [0.8, 0.0, 0.2], 3.0 + 4.0);
-    // South's: half of North's searched value, half of North's return, turned round.
-    let (win, margin) = (f32::midpoint(0.4, 0.8), f32::midpoint(1.0, 7.0));
-    close(targets[0], [1.0 - win, 0.0, win], 2.0 - margin);
+    // North's position: half its own value, half what South sees next, turned round, with the 3
+    // seeds.
+    close(targets[1], [0.6, 0.0, 0.4], f32::midpoint(1.0, 3.0 + 4.0));
+    // South's: half its own value, half North's return, turned round, with the 2 seeds.
+    close(targets[0], [0.45, 0.0, 0.55], f32::midpoint(0.0, 2.0 - 4.0));
     assert!(unfinished(&[], 0.5).is_empty());
 }
 

@@ -93,7 +93,7 @@ pub struct SelfPlayConfig {
 pub struct ValueTargetConfig {
     /// Share of the game's end; the rest is the lambda return.
     pub outcome: f32,
-    /// Weight of each later searched value against the one before it.
+    /// Weight of what follows a position against its own searched value.
     pub lambda: f32,
     /// Plies after which a position may be taken before its game has ended, the last searched
     /// value standing for the rest; 0 waits for the end. Not used while `outcome` is above 0.
@@ -197,8 +197,8 @@ impl Config {
                 simulations: pick(large, 32, 16),
                 max_considered: 16,
                 c_visit: 50.0,
-                c_scale: 0.2,
-                margin_weight: 0.25,
+                c_scale: 0.5,
+                margin_weight: 0.5,
                 opening_share: 0.8,
                 opening_plies: 6,
             },

@@ -68,9 +68,10 @@ impl Searched {
 /// Returns the target of every position of a finished game from its `end`.
 ///
 /// With `G` the lambda return and `V` the searched value, all seen from the mover of `t`:
-/// `G_t = (1 - lambda) V_(t+1) + lambda G_(t+1)`, and the end in place of both after the last
-/// move (Sutton 1988). The seeds taken between the two positions are added to the margin.
-/// The target is `G_t` moved towards the end by `outcome`.
+/// `G_t = (1 - lambda) V_t + lambda G_(t+1)`, the end in place of `G` after the last move (after
+/// Sutton 1988; a searched value looks ahead itself, so the position's own counts as the first).
+/// The seeds taken between the two positions are added to the margin. The target is `G_t` moved
+/// towards the end by `outcome`.
 pub fn finished(game: &[Searched], end: &Position, config: &ValueTargetConfig) -> Vec<ValueTarget> {
     let Some(outcome) = end.outcome() else {
         return Vec::new();
@@ -108,12 +109,12 @@ fn lambda_returns(
     lambda: f32,
 ) -> Vec<ValueTarget> {
     let mut returns = vec![end; game.len()];
-    // The return and the searched value of the position after the one looked at.
-    let (mut later, mut value, mut at) = (end, end, end_at);
+    let (mut later, mut at) = (end, end_at);
     for (searched, slot) in game.iter().zip(&mut returns).rev() {
-        later = value.mixed(later, lambda).seen_from(searched, at);
+        later = searched
+            .target()
+            .mixed(later.seen_from(searched, at), lambda);
         *slot = later;
-        value = searched.target();
         at = (searched.side, searched.lead);
     }
     returns

@@ -1,4 +1,4 @@
-//! The vector operations on AVX-512 (F, BW, VL): one register holds a byte of all 64 lanes.
+//! The vector operations on AVX-512 (F, BW, VL, VBMI): one register holds a byte of all 64 lanes.
 //!
 //! Unsafe code is needed to call instructions that not every processor has. A value of
 //! [`Avx512`] exists only where [`Avx512::detect`] found them.
@@ -9,9 +9,9 @@
 use std::arch::x86_64::*;
 
 use super::block::{Block, Games, Rules};
-use super::vector::{LANES, Row, Streams, Vector, WideRow};
+use super::vector::{LANES, Prefixes, Row, Streams, Vector, WideRow};
 
-/// Proof that the processor has AVX-512 F, BW and VL.
+/// Proof that the processor has AVX-512 F, BW, VL and VBMI.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Avx512(());
 
@@ -20,7 +20,8 @@ impl Avx512 {
     pub(super) fn detect() -> Option<Avx512> {
         let found = is_x86_feature_detected!("avx512f")
             && is_x86_feature_detected!("avx512bw")
-            && is_x86_feature_detected!("avx512vl");
+            && is_x86_feature_detected!("avx512vl")
+            && is_x86_feature_detected!("avx512vbmi");
         found.then_some(Avx512(()))
     }
 
@@ -32,7 +33,7 @@ impl Avx512 {
 }
 
 /// Compiles the kernel with the instructions switched on.
-#[target_feature(enable = "avx512f,avx512bw,avx512vl")]
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi")]
 fn play(v: Avx512, block: &mut Block, rules: &Rules, games: &mut Games<'_>) {
     super::by_size(v, block, rules, games);
 }
@@ -42,6 +43,8 @@ fn play(v: Avx512, block: &mut Block, rules: &Rules, games: &mut Games<'_>) {
 impl Vector for Avx512 {
     type Bytes = __m512i;
     type Mask = __mmask64;
+    /// A bit for every pit that gets a seed.
+    type Lap = [__m512i; 4];
 
     #[inline(always)]
     fn load(self, row: &Row) -> __m512i {
@@ -141,6 +144,37 @@ impl Vector for Avx512 {
     #[inline(always)]
     fn mask(self, bits: u64) -> __mmask64 {
         bits
+    }
+
+    #[inline(always)]
+    fn begin_lap(
+        self,
+        prefixes: &Prefixes,
+        pits: usize,
+        first: __m512i,
+        rest: __m512i,
+    ) -> [__m512i; 4] {
+        let end = self.add(first, rest);
+        let mut marks = [self.splat(0); 4];
+        for (mark, prefix) in marks.iter_mut().zip(&prefixes.0).take(pits.div_ceil(8)) {
+            let prefix = self.load(prefix);
+            *mark = unsafe {
+                let before = _mm512_permutexvar_epi8(first, prefix);
+                _mm512_xor_si512(_mm512_permutexvar_epi8(end, prefix), before)
+            };
+        }
+        marks
+    }
+
+    #[inline(always)]
+    fn drop_seed(self, lap: &mut [__m512i; 4], pit: usize, seeds: __m512i) -> __m512i {
+        let marks = &mut lap[pit / 8];
+        unsafe {
+            let one = _mm512_and_si512(*marks, _mm512_set1_epi8(1));
+            // The bits that come from the neighbouring byte never reach the lowest place in time.
+            *marks = _mm512_srli_epi16(*marks, 1);
+            _mm512_add_epi8(seeds, one)
+        }
     }
 
     #[inline(always)]

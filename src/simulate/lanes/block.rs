@@ -10,10 +10,7 @@ use crate::simulate::random_games::RandomGame;
 use crate::simulate::tally::{GameRow, Tally};
 
 use super::portable::next_word;
-use super::vector::{LANES, Row, Streams, WideRow};
-
-/// The most pits of a board that lies in lanes.
-pub(super) const MAX_PITS: usize = 64;
+use super::vector::{LANES, MAX_PITS, Prefixes, Row, Streams, WideRow};
 
 /// The most seeds of a game that lies in lanes: every count of seeds fits a byte.
 const MAX_SEEDS: usize = 255;
@@ -32,6 +29,7 @@ pub(super) const MANY_PLIES: u8 = 255;
 pub(super) struct Rules {
     pub(super) ruleset: Ruleset,
     pub(super) pits: usize,
+    pub(super) prefixes: Prefixes,
     pub(super) parity: bool,
     pub(super) lone_taken: bool,
     /// Laps of the first look at a sowing.
@@ -50,6 +48,7 @@ impl Rules {
         Some(Rules {
             ruleset: *ruleset,
             pits,
+            prefixes: Prefixes::new(pits),
             parity: ruleset.direction() == Direction::Parity,
             lone_taken: ruleset.lone_capture() == LoneCapture::Taken,
             first_look: ruleset.lap_limit().min(WATCH_FROM) as u8,
@@ -129,7 +128,7 @@ impl Block {
             saved: [Row::ZERO; MAX_PITS],
             watch: [Row::ZERO; MAX_PITS],
             watch_at: Row::ZERO,
-            at: Row::ZERO,
+            at: Row([u8::MAX; LANES]),
             held: Row::ZERO,
             origin: Row::ZERO,
             side: Row::ZERO,
@@ -183,6 +182,7 @@ impl Block {
     pub(super) fn next_game(&mut self, lane: usize, games: &Games<'_>) -> bool {
         if self.next_game >= games.rows.len() {
             self.live &= !(1 << lane);
+            self.rest(lane);
             return false;
         }
         let game = self.next_game;
@@ -199,6 +199,12 @@ impl Block {
         self.longest_long[lane] = 0;
         self.endless_met[lane] = 0;
         true
+    }
+
+    /// Lets a lane stand at no pit with nothing in hand: laps leave it alone.
+    fn rest(&mut self, lane: usize) {
+        self.held.0[lane] = 0;
+        self.at.0[lane] = u8::MAX;
     }
 
     /// Counts the laps of a long sowing that has ended.
@@ -369,6 +375,7 @@ impl Block {
         };
         let stream = rng::stream_of_words(words);
         games.rows[self.game[lane]] = game.go_on(&rules.ruleset, stream, limits);
+        self.rest(lane);
         self.fresh |= 1 << lane;
     }
 
@@ -386,7 +393,7 @@ impl Block {
             board.take_rest(self.to_move(lane).other());
         }
         games.rows[self.game[lane]] = tally.finish(&board, end, 0);
-        self.held.0[lane] = 0;
+        self.rest(lane);
         self.fresh |= 1 << lane;
     }
 }

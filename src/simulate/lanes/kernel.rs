@@ -32,7 +32,7 @@ pub(super) fn play<V: Vector, const PITS: usize>(
             return;
         }
         loop {
-            let relay = sow_lap(v, pits, block, rules.parity);
+            let relay = sow_lap(v, pits, block, rules);
             until_sums -= 1;
             if until_sums == 0 {
                 block.take_sums();
@@ -51,7 +51,7 @@ pub(super) fn play<V: Vector, const PITS: usize>(
 /// Sows one lap in every lane that holds seeds and lifts the next one where the last seed fell
 /// into an occupied pit (S1 to S5). Returns the lanes that relay.
 #[inline(always)]
-fn sow_lap<V: Vector>(v: V, pits: usize, block: &mut Block, parity: bool) -> u64 {
+fn sow_lap<V: Vector>(v: V, pits: usize, block: &mut Block, rules: &Rules) -> u64 {
     let (zero, one) = (v.splat(0), v.splat(1));
     let count = v.splat(pits as u8);
     let wrap = |at: V::Bytes| v.min(at, v.sub(at, count));
@@ -62,26 +62,26 @@ fn sow_lap<V: Vector>(v: V, pits: usize, block: &mut Block, parity: bool) -> u64
     let rest = drop_rounds(v, pits, block, held);
     let forward = wrap(v.add(at, rest));
     let (mut first, mut last) = (wrap(v.add(at, one)), forward);
-    if parity {
+    if rules.parity {
         let back = v.sub(at, rest);
         let back = v.min(back, v.add(back, count));
         let odd = v.odd(held);
         first = v.select(odd, back, first);
         last = v.select(odd, back, forward);
     }
-    // Steps from the first pit that gets a seed to pit 0, then to each pit in turn.
-    let mut steps = wrap(v.sub(count, first));
+    let mut lap = v.begin_lap(&rules.prefixes, pits, first, rest);
     let mut next = zero;
+    // A waiting lane stands at a pit with the one seed that ended its sowing, or at no pit.
     for (pit, row) in block.pits[..pits].iter_mut().enumerate() {
-        let seeds = v.increment(v.load(row), v.lt_small(steps, rest));
+        let seeds = v.drop_seed(&mut lap, pit, v.load(row));
         let here = v.eq(last, v.splat(pit as u8));
-        let lifted = v.and(v.and(here, sown), v.lt(one, seeds));
+        let lifted = v.and(here, v.lt(one, seeds));
         next = v.select(lifted, seeds, next);
         v.store(v.clear(seeds, lifted), row);
-        steps = wrap(v.add(steps, one));
     }
     v.store(v.increment(v.load(&block.laps), sown), &mut block.laps);
-    v.store(last, &mut block.at);
+    // A lane that rests keeps its place: going round once more would bring it to a pit.
+    v.store(v.select(sown, last, at), &mut block.at);
     v.store(next, &mut block.held);
     v.bits(v.some(next))
 }

@@ -33,7 +33,7 @@ pub enum Instructions {
     Portable,
     /// Lanes in two AVX2 registers.
     Avx2,
-    /// Lanes in one AVX-512 register (F, BW and VL).
+    /// Lanes in one AVX-512 register (F, BW, VL and VBMI).
     Avx512,
 }
 

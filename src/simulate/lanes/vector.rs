@@ -17,10 +17,34 @@ impl Row {
 #[repr(C, align(64))]
 pub(super) struct WideRow(pub(super) [u16; LANES]);
 
+/// The most pits of a board that lies in lanes: twice round the ring fits a row.
+pub(super) const MAX_PITS: usize = 32;
+
 /// The four state words of every lane's [`Xoshiro128PlusPlus`](crate::rng::Xoshiro128PlusPlus).
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(64))]
 pub(super) struct Streams(pub(super) [[u32; LANES]; 4]);
+
+/// For the end of every lap on a ring gone round twice, `0..=2N`: which pits lie before it an odd
+/// number of times, eight pits to a row.
+///
+/// Two ends that are less than `N` apart differ in exactly the pits between them.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Prefixes(pub(super) [Row; MAX_PITS / 8]);
+
+impl Prefixes {
+    pub(super) fn new(pits: usize) -> Prefixes {
+        let mut rows = [Row::ZERO; MAX_PITS / 8];
+        for end in 1..=(2 * pits).min(LANES - 1) {
+            let pit = (end - 1) % pits;
+            for (group, row) in rows.iter_mut().enumerate() {
+                let flip = if pit / 8 == group { 1 << (pit % 8) } else { 0 };
+                row.0[end] = row.0[end - 1] ^ flip;
+            }
+        }
+        Prefixes(rows)
+    }
+}
 
 /// A set of instructions for 64 lanes of bytes; a value proves that the processor has them.
 ///
@@ -31,6 +55,8 @@ pub(super) trait Vector: Copy {
     type Bytes: Copy;
     /// A flag of every lane in registers.
     type Mask: Copy;
+    /// Where the seeds of one lap fall.
+    type Lap: Copy;
 
     fn load(self, row: &Row) -> Self::Bytes;
     fn store(self, bytes: Self::Bytes, row: &mut Row);
@@ -61,6 +87,17 @@ pub(super) trait Vector: Copy {
     /// Returns the flags as bits, lane 0 the lowest.
     fn bits(self, mask: Self::Mask) -> u64;
     fn mask(self, bits: u64) -> Self::Mask;
+
+    /// Prepares a lap that drops `rest` seeds, fewer than there are pits, from the pit `first` on.
+    fn begin_lap(
+        self,
+        prefixes: &Prefixes,
+        pits: usize,
+        first: Self::Bytes,
+        rest: Self::Bytes,
+    ) -> Self::Lap;
+    /// Drops a lap's seed into `pit` where it has one for it; called for every pit in turn.
+    fn drop_seed(self, lap: &mut Self::Lap, pit: usize, seeds: Self::Bytes) -> Self::Bytes;
 
     /// Adds the bytes to the numbers, which wrap.
     fn add_wide(self, sums: &mut WideRow, bytes: Self::Bytes);
