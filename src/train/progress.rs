@@ -180,7 +180,7 @@ mod tests {
     #[test]
     fn lines_on_a_terminal_are_written_over() {
         let lines = ["a".to_owned(), "b".to_owned()];
-        assert!(!written_over(&lines, 0).contains("A"));
+        assert!(!written_over(&lines, 0).contains('A'));
         let text = written_over(&lines, 2);
         assert!(text.starts_with("\x1b[?7l\x1b[2A"), "{text:?}");
         assert_eq!(text.matches('\n').count(), 2);
