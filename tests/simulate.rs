@@ -166,9 +166,7 @@ fn check_against_positions(config: &SimulateConfig, table: &GameTable, index: us
     let (mut plies, mut laps, mut sown, mut captures, mut longest) = (0, 0, 0, 0, 0);
     while !position.is_over() {
         let mut moves = [0];
-        Random
-            .choose(&[position], &mut stream, &mut moves)
-            .unwrap();
+        Random.choose(&[position], &mut stream, &mut moves).unwrap();
         let (next, sowing) = position.play_sowing(moves[0].into()).unwrap();
         position = next;
         plies += 1;

@@ -248,10 +248,7 @@ fn open_pair(config: &PairConfig, pair: u64, limits: Limits) -> Result<[Game; 2]
     let (_, moves) =
         opening::draw_moves(&start, config.opening_plies, row_seed, 0).ok_or(no_opening)?;
     let stream = rng::stream(row_seed, 0, Purpose::Play);
-    Ok(
-        [[0, 1], [1, 0]]
-            .map(|players| Game::open(&start, &moves, players, stream.clone(), limits)),
-    )
+    Ok([[0, 1], [1, 0]].map(|players| Game::open(&start, &moves, players, stream.clone(), limits)))
 }
 
 impl MatchResult {

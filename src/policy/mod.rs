@@ -1,8 +1,8 @@
 //! Players: each chooses legal columns for a whole batch of positions.
 
-mod alpha_beta;
 pub mod agent;
 pub mod agent_file;
+mod alpha_beta;
 pub mod features;
 mod greedy;
 pub mod network;
