@@ -9,7 +9,7 @@ mod common;
 use batch_twin::{Twin, batch, check_row, compare, step};
 use common::{changed, dodoi, set_up};
 use endodoi::batch::{
-    Autoreset, Batch, BatchConfig, BatchError, GameEnd, IllegalMove, IllegalReason, Seeds,
+    Autoreset, Batch, BatchConfig, BatchError, EndCode, IllegalMove, IllegalReason, Seeds,
     StepArrays,
 };
 use endodoi::rng;
@@ -266,14 +266,14 @@ fn illegal_loss_ends_the_game_and_leaves_the_board() {
     assert_eq!(arrays.masks[..6], [0; 6]);
     assert_eq!(fast.position(0), before);
     assert_eq!(fast.outcome(0), Ok(Some(Outcome::Win(Side::South))));
-    assert_eq!(fast.end(0), Ok(Some(GameEnd::Illegal)));
+    assert_eq!(fast.end(0), Ok(Some(EndCode::Illegal)));
     assert!(!arrays.ended[1]);
 }
 
 #[test]
 fn a_natural_end_on_the_cap_ply_is_terminated() {
     let ruleset = dodoi(4);
-    for (max_plies, reason) in [(1, GameEnd::Stuck), (2, GameEnd::Stuck)] {
+    for (max_plies, reason) in [(1, EndCode::Stuck), (2, EndCode::Stuck)] {
         let config = BatchConfig {
             max_plies: Some(max_plies),
             ..BatchConfig::new(1, ruleset)
@@ -473,7 +473,7 @@ fn a_start_without_a_legal_move_is_over_at_once() {
     // Every opening move has five laps.
     let ruleset = changed(&dodoi(6), |f| f.lap_limit = Some(4));
     let mut fast = batch(BatchConfig::new(2, ruleset), 1);
-    assert_eq!(fast.end(0), Ok(Some(GameEnd::Stuck)));
+    assert_eq!(fast.end(0), Ok(Some(EndCode::Stuck)));
     let arrays = step(&mut fast, &[0, 0]);
     assert_eq!(arrays.ended, [false; 2]);
     assert_eq!(fast.episode(0), Ok(1));

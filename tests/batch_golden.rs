@@ -8,7 +8,7 @@ mod common;
 
 use batch_twin::step;
 use common::{GoldenPosition, GoldenRules, set_up, with_lap_limit};
-use endodoi::batch::{Batch, BatchConfig, GameEnd, Seeds, StepArrays};
+use endodoi::batch::{Batch, BatchConfig, EndCode, Seeds, StepArrays};
 use endodoi::{Endless, Ruleset};
 
 /// The rows of a batch that enter golden positions: one row for each legal move.
@@ -46,7 +46,7 @@ fn check_positions(name: &str, rules: &GoldenRules, positions: &[GoldenPosition]
             let mask = &masks[row * columns..][..columns];
             let legal: Vec<usize> = (0..columns).filter(|&c| mask[c] == 1).collect();
             assert_eq!(legal, golden.legal, "{about}");
-            let end = batch.end(row).expect("a row").map(GameEnd::name);
+            let end = batch.end(row).expect("a row").map(EndCode::name);
             assert_eq!(end, wanted.end.as_deref(), "{about}");
             assert_eq!(arrays.ended[row], wanted.end.is_some(), "{about}");
             let captured: Vec<i64> = arrays.captured[2 * row..][..2]
@@ -131,7 +131,7 @@ fn check_end(arrays: &StepArrays, row: usize, game: &common::GoldenGame) {
         .map(|&seeds| seeds.into())
         .collect();
     assert_eq!(captured, game.captured);
-    let end = GameEnd::of_code(arrays.end_reason[row]).map(GameEnd::name);
+    let end = EndCode::of_code(arrays.end_reason[row]).map(EndCode::name);
     assert_eq!(end, Some(game.end.as_str()));
     let sign = if game.end == "endless" {
         0
@@ -157,7 +157,7 @@ fn golden_lap_limits_through_the_batch() {
             let mut batch = Batch::new(BatchConfig::new(1, rules)).expect("valid settings");
             batch.set_position(0, &position).expect("same rules");
             step(&mut batch, &[limit.col as i64]);
-            let ended = batch.end(0) == Ok(Some(GameEnd::Endless));
+            let ended = batch.end(0) == Ok(Some(EndCode::Endless));
             assert_eq!(ended, endless, "{limit:?} at {laps} laps");
         }
     }

@@ -4,7 +4,7 @@ use crate::batch::boards::{Boards, Shape, lanes_of};
 use crate::batch::buffers::StepBuffers;
 use crate::batch::config::{Autoreset, IllegalMove};
 use crate::batch::wide::Wide;
-use crate::batch::{GameEnd, LANES, opening};
+use crate::batch::{EndCode, LANES, opening};
 use crate::board::Board;
 use crate::pit::{MAX_PITS, PitSet};
 use crate::position::{EndReason, Outcome, Position};
@@ -36,7 +36,7 @@ pub(super) enum Status {
     /// The game goes on.
     Open,
     /// The game is over.
-    Finished(GameEnd),
+    Finished(EndCode),
 }
 
 /// A new game that waits to replace the one of its lane.
@@ -217,9 +217,9 @@ impl Block {
                 self.status[lane] = Status::Open;
                 self.outcome[lane] = 0;
             }
-            Some(EndReason::Stuck) => self.finish(lane, GameEnd::Stuck),
-            Some(EndReason::Quiet) => self.finish(lane, GameEnd::Quiet),
-            Some(EndReason::Endless) => self.finish(lane, GameEnd::Endless),
+            Some(EndReason::Stuck) => self.finish(lane, EndCode::Stuck),
+            Some(EndReason::Quiet) => self.finish(lane, EndCode::Quiet),
+            Some(EndReason::Endless) => self.finish(lane, EndCode::Endless),
         }
     }
 
@@ -266,7 +266,7 @@ impl Block {
         self.commit(terms);
         self.play(legal, actions, terms);
         for lane in lanes_of(open & !legal) {
-            self.finish(lane, GameEnd::Illegal);
+            self.finish(lane, EndCode::Illegal);
         }
         self.write(open, &movers, out);
     }
@@ -283,7 +283,7 @@ impl Block {
             self.plies[lane] += 1;
         }
         for lane in lanes_of(sown.endless & lanes) {
-            self.finish(lane, GameEnd::Endless);
+            self.finish(lane, EndCode::Endless);
         }
         let taken = self.pits.capture(ended, &sown.last, &terms.ruleset);
         for lane in lanes_of(ended) {
@@ -307,11 +307,11 @@ impl Block {
             if self.legal[lane] == 0 {
                 let rest = self.pits.lift_all(lane);
                 self.captured[self.to_move[lane].other().index()][lane] += rest;
-                self.finish(lane, GameEnd::Stuck);
+                self.finish(lane, EndCode::Stuck);
             } else if self.quiet[lane] >= ruleset.quiet_limit() {
-                self.finish(lane, GameEnd::Quiet);
+                self.finish(lane, EndCode::Quiet);
             } else if self.plies[lane] >= terms.max_plies {
-                self.finish(lane, GameEnd::MaxPlies);
+                self.finish(lane, EndCode::MaxPlies);
             }
         }
     }
@@ -320,7 +320,7 @@ impl Block {
         Outcome::of_captured([self.captured[0][lane], self.captured[1][lane]]).sign()
     }
 
-    fn finish(&mut self, lane: usize, end: GameEnd) {
+    fn finish(&mut self, lane: usize, end: EndCode) {
         self.status[lane] = Status::Finished(end);
         self.outcome[lane] = self.result_of(lane, end);
         self.legal[lane] = 0;
@@ -333,11 +333,11 @@ impl Block {
                 Status::Finished(end) if stepped >> lane & 1 == 1 => Some(end),
                 _ => None,
             };
-            let truncated = end == Some(GameEnd::MaxPlies);
+            let truncated = end == Some(EndCode::MaxPlies);
             out.ended[lane] = end.is_some();
             out.truncated[lane] = truncated;
             out.terminated[lane] = end.is_some() && !truncated;
-            out.end_reason[lane] = end.map_or(-1, GameEnd::code);
+            out.end_reason[lane] = end.map_or(-1, EndCode::code);
             let outcome = if end.is_some() { self.outcome[lane] } else { 0 };
             out.outcome[lane] = outcome;
             out.rewards[lane] = f32::from(outcome * mover.sign());
@@ -409,7 +409,7 @@ impl Block {
         board.pits_mut().rotate_left(own.index() * columns);
         *board.captured_mut() = [self.captured[0][lane], self.captured[1][lane]];
         let position = Position::enter(*ruleset, board, own, self.quiet[lane]);
-        if self.status[lane] == Status::Finished(GameEnd::Endless) {
+        if self.status[lane] == Status::Finished(EndCode::Endless) {
             position.ended_by_endless()
         } else {
             position
@@ -458,11 +458,11 @@ impl Block {
 
     /// Returns the sign of the outcome of a lane that ended so; the mover stays when it loses by
     /// an illegal action.
-    fn result_of(&self, lane: usize, end: GameEnd) -> i8 {
+    fn result_of(&self, lane: usize, end: EndCode) -> i8 {
         match end {
-            GameEnd::Stuck | GameEnd::Quiet => self.leader(lane),
-            GameEnd::Endless | GameEnd::MaxPlies => 0,
-            GameEnd::Illegal => -self.to_move[lane].sign(),
+            EndCode::Stuck | EndCode::Quiet => self.leader(lane),
+            EndCode::Endless | EndCode::MaxPlies => 0,
+            EndCode::Illegal | EndCode::Error | EndCode::Late => -self.to_move[lane].sign(),
         }
     }
 }

@@ -16,7 +16,7 @@ use crate::batch::error::BatchError;
 /// | `outcome` | `i8[B]` | 1 South won, -1 North won, 0 drawn, cut or open |
 /// | `captured` | `i16[B, 2]` | seeds captured by South and North |
 /// | `plies` | `i32[B]` | plies of the game, opening plies included |
-/// | `end_reason` | `i8[B]` | code of [`GameEnd`](super::GameEnd), -1 where no game ended |
+/// | `end_reason` | `i8[B]` | code of [`EndCode`](super::EndCode), -1 where no game ended |
 /// | `ended` | `bool[B]` | terminated or truncated in this step |
 ///
 /// A row that this step reset shows its new game: reward 0, nothing ended.

@@ -9,7 +9,7 @@ use crate::batch::buffers::{StepBuffers, check_length, observation_length};
 use crate::batch::config::{Autoreset, BatchConfig, IllegalMove, Seeds};
 use crate::batch::error::{BatchError, IllegalReason};
 use crate::batch::opening::MAX_TRIES;
-use crate::batch::{GameEnd, LANES};
+use crate::batch::{EndCode, LANES};
 use crate::pit::PitSet;
 use crate::position::{Outcome, Position};
 use crate::ruleset::Ruleset;
@@ -354,7 +354,7 @@ impl Batch {
     ///
     /// # Errors
     /// [`BatchError::RowRange`].
-    pub fn end(&self, row: usize) -> Result<Option<GameEnd>, BatchError> {
+    pub fn end(&self, row: usize) -> Result<Option<EndCode>, BatchError> {
         let (block, lane) = self.lane(row)?;
         Ok(match block.status(lane) {
             Status::Finished(end) => Some(end),
@@ -369,7 +369,7 @@ impl Batch {
     pub fn outcome(&self, row: usize) -> Result<Option<Outcome>, BatchError> {
         let (block, lane) = self.lane(row)?;
         Ok(match block.status(lane) {
-            Status::NotReset | Status::Open | Status::Finished(GameEnd::MaxPlies) => None,
+            Status::NotReset | Status::Open | Status::Finished(EndCode::MaxPlies) => None,
             Status::Finished(_) => Some(match block.outcome(lane) {
                 1 => Outcome::Win(Side::South),
                 -1 => Outcome::Win(Side::North),

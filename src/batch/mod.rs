@@ -37,6 +37,7 @@ mod block;
 mod boards;
 mod buffers;
 mod config;
+mod end;
 mod engine;
 mod error;
 mod light;
@@ -47,58 +48,9 @@ mod wide;
 
 pub use buffers::{StepArrays, StepBuffers};
 pub use config::{Autoreset, BatchConfig, IllegalMove, Seeds};
+pub use end::EndCode;
 pub use engine::Batch;
 pub use error::{BatchError, IllegalReason, SnapshotError};
 
 /// Lanes in a block: one bit of a word each.
 const LANES: usize = 64;
-
-/// How a game of a batch ended: the codes of every `end_reason` array.
-///
-/// Codes 5 and 6 (`error`, `late`) belong to games between players and never come from a batch.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[repr(i8)]
-pub enum GameEnd {
-    /// The side to move had no legal move (E1).
-    Stuck = 0,
-    /// `quiet_limit` plies went by without a capture (E3).
-    Quiet = 1,
-    /// An endless sowing was played (S6).
-    Endless = 2,
-    /// The game was cut (E4).
-    MaxPlies = 3,
-    /// An illegal action lost the game ([`IllegalMove::Loss`]).
-    Illegal = 4,
-}
-
-impl GameEnd {
-    /// Every end, in the order of the codes.
-    pub const ALL: [GameEnd; 5] = [
-        GameEnd::Stuck,
-        GameEnd::Quiet,
-        GameEnd::Endless,
-        GameEnd::MaxPlies,
-        GameEnd::Illegal,
-    ];
-
-    /// Returns the code in `end_reason` arrays; -1 there stands for a game that goes on.
-    pub const fn code(self) -> i8 {
-        self as i8
-    }
-
-    /// Returns the end of a code, `None` for -1 and for codes that no batch writes.
-    pub fn of_code(code: i8) -> Option<GameEnd> {
-        GameEnd::ALL.into_iter().find(|end| end.code() == code)
-    }
-
-    /// Returns the name that users see: `stuck`, `quiet`, `endless`, `max_plies` or `illegal`.
-    pub const fn name(self) -> &'static str {
-        match self {
-            GameEnd::Stuck => "stuck",
-            GameEnd::Quiet => "quiet",
-            GameEnd::Endless => "endless",
-            GameEnd::MaxPlies => "max_plies",
-            GameEnd::Illegal => "illegal",
-        }
-    }
-}

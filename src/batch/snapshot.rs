@@ -17,7 +17,7 @@ use crate::batch::block::{Row, Status};
 use crate::batch::config::BatchConfig;
 use crate::batch::engine::Batch;
 use crate::batch::error::{BatchError, SnapshotError};
-use crate::batch::{GameEnd, LANES};
+use crate::batch::{EndCode, LANES};
 use crate::pit::MAX_PITS;
 use crate::position::{EndReason, Position, Setup};
 use crate::side::Side;
@@ -133,7 +133,9 @@ fn status_of(code: u8) -> Option<Status> {
     match code {
         0 => Some(Status::NotReset),
         1 => Some(Status::Open),
-        _ => GameEnd::of_code((code - 2) as i8).map(Status::Finished),
+        _ => EndCode::of_code((code - 2) as i8)
+            .filter(|&end| end.code() <= EndCode::Illegal.code())
+            .map(Status::Finished),
     }
 }
 
@@ -199,8 +201,8 @@ fn read_row(
 /// Returns how the position of a game that stands so has ended by itself.
 const fn rule_end(status: Status) -> Option<EndReason> {
     match status {
-        Status::Finished(GameEnd::Stuck) => Some(EndReason::Stuck),
-        Status::Finished(GameEnd::Quiet) => Some(EndReason::Quiet),
+        Status::Finished(EndCode::Stuck) => Some(EndReason::Stuck),
+        Status::Finished(EndCode::Quiet) => Some(EndReason::Quiet),
         _ => None,
     }
 }

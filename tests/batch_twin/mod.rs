@@ -3,7 +3,7 @@
 // Every test program compiles this module and uses a part of it.
 #![allow(dead_code)]
 
-use endodoi::batch::{Autoreset, Batch, BatchConfig, GameEnd, IllegalMove, Seeds, StepArrays};
+use endodoi::batch::{Autoreset, Batch, BatchConfig, EndCode, IllegalMove, Seeds, StepArrays};
 use endodoi::rng::{self, Purpose, Xoshiro128PlusPlus};
 use endodoi::{EndReason, Outcome, Position};
 
@@ -12,7 +12,7 @@ use endodoi::{EndReason, Outcome, Position};
 pub(crate) struct TwinRow {
     pub(crate) position: Position,
     pub(crate) plies: u32,
-    pub(crate) end: Option<GameEnd>,
+    pub(crate) end: Option<EndCode>,
     pub(crate) row_seed: u64,
     pub(crate) episode: u64,
 }
@@ -47,11 +47,11 @@ fn play_random(position: &Position, rng: &mut Xoshiro128PlusPlus) -> Position {
         .expect("legal")
 }
 
-fn end_of(position: &Position) -> Option<GameEnd> {
+fn end_of(position: &Position) -> Option<EndCode> {
     position.end_reason().map(|reason| match reason {
-        EndReason::Stuck => GameEnd::Stuck,
-        EndReason::Quiet => GameEnd::Quiet,
-        EndReason::Endless => GameEnd::Endless,
+        EndReason::Stuck => EndCode::Stuck,
+        EndReason::Quiet => EndCode::Quiet,
+        EndReason::Endless => EndCode::Endless,
     })
 }
 
@@ -77,14 +77,14 @@ impl TwinRow {
         let column = usize::try_from(action).unwrap_or(usize::MAX);
         if !self.position.legal_moves().contains(column) {
             assert_eq!(config.illegal, IllegalMove::Loss);
-            self.end = Some(GameEnd::Illegal);
+            self.end = Some(EndCode::Illegal);
             return (-1.0, -mover.sign(), true);
         }
         self.position = self.position.play(column).expect("legal");
         self.plies += 1;
         self.end = end_of(&self.position);
         if self.end.is_none() && config.max_plies.is_some_and(|cap| self.plies >= cap) {
-            self.end = Some(GameEnd::MaxPlies);
+            self.end = Some(EndCode::MaxPlies);
         }
         let outcome = self.position.outcome().map_or(0, Outcome::sign);
         (
@@ -117,14 +117,14 @@ impl Twin {
         let mut arrays = StepArrays::default();
         for (row, &action) in self.rows.iter_mut().zip(actions) {
             let (reward, outcome, ended) = row.step(&self.config, action);
-            let truncated = ended && row.end == Some(GameEnd::MaxPlies);
+            let truncated = ended && row.end == Some(EndCode::MaxPlies);
             arrays.rewards.push(reward);
             arrays.outcome.push(outcome);
             arrays.ended.push(ended);
             arrays.truncated.push(truncated);
             arrays.terminated.push(ended && !truncated);
             let end = row.end.filter(|_| ended);
-            arrays.end_reason.push(end.map_or(-1, GameEnd::code));
+            arrays.end_reason.push(end.map_or(-1, EndCode::code));
             arrays.plies.push(row.plies as i32);
             let captured = row.position.board().captured();
             arrays.captured.extend(captured.map(|n| n as i16));

@@ -9,7 +9,7 @@
 use std::arch::x86_64::*;
 
 use super::block::{Block, Games, Rules};
-use super::vector::{LANES, Prefixes, Row, Streams, Vector, WideRow};
+use super::vector::{LANES, Prefixes, Row, Steps, Streams, Vector, WideRow};
 
 /// Proof that the processor has AVX2.
 #[derive(Clone, Copy, Debug)]
@@ -36,20 +36,12 @@ fn play(v: Avx2, block: &mut Block, rules: &Rules, games: &mut Games<'_>) {
 
 type Two = [__m256i; 2];
 
-/// A lap as the steps from its first pit to the pit whose turn it is.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Steps {
-    steps: Two,
-    rest: Two,
-    count: Two,
-}
-
 // SAFETY of every block below: `self` proves that the processor has the instructions, and loads
 // and stores go through references to rows of 64 bytes that are aligned to 64.
 impl Vector for Avx2 {
     type Bytes = Two;
     type Mask = Two;
-    type Lap = Steps;
+    type Lap = Steps<Avx2>;
 
     #[inline(always)]
     fn load(self, row: &Row) -> Two {
@@ -182,22 +174,13 @@ impl Vector for Avx2 {
     }
 
     #[inline(always)]
-    fn begin_lap(self, _: &Prefixes, pits: usize, first: Two, rest: Two) -> Steps {
-        let count = self.splat(pits as u8);
-        let steps = self.sub(count, first);
-        Steps {
-            steps: self.min(steps, self.sub(steps, count)),
-            rest,
-            count,
-        }
+    fn begin_lap(self, _: &Prefixes, pits: usize, first: Two, rest: Two) -> Steps<Avx2> {
+        Steps::new(self, pits, first, rest)
     }
 
     #[inline(always)]
-    fn drop_seed(self, lap: &mut Steps, _: usize, seeds: Two) -> Two {
-        let seeds = self.increment(seeds, self.lt_small(lap.steps, lap.rest));
-        let steps = self.add(lap.steps, self.splat(1));
-        lap.steps = self.min(steps, self.sub(steps, lap.count));
-        seeds
+    fn drop_seed(self, lap: &mut Steps<Avx2>, _: usize, seeds: Two) -> Two {
+        lap.drop_seed(self, seeds)
     }
 
     #[inline(always)]

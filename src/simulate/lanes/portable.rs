@@ -1,6 +1,6 @@
 //! The vector operations in plain Rust, which compilers turn into what the processor has.
 
-use super::vector::{LANES, Prefixes, Row, Streams, Vector, WideRow};
+use super::vector::{LANES, Prefixes, Row, Steps, Streams, Vector, WideRow};
 
 /// Works on every processor.
 #[derive(Clone, Copy, Debug)]
@@ -22,18 +22,10 @@ const fn flag(set: bool) -> u8 {
     if set { 255 } else { 0 }
 }
 
-/// A lap as the steps from its first pit to the pit whose turn it is.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Steps {
-    steps: Bytes,
-    rest: Bytes,
-    count: Bytes,
-}
-
 impl Vector for Portable {
     type Bytes = Bytes;
     type Mask = Bytes;
-    type Lap = Steps;
+    type Lap = Steps<Portable>;
 
     #[inline(always)]
     fn load(self, row: &Row) -> Bytes {
@@ -152,22 +144,13 @@ impl Vector for Portable {
     }
 
     #[inline(always)]
-    fn begin_lap(self, _: &Prefixes, pits: usize, first: Bytes, rest: Bytes) -> Steps {
-        let count = self.splat(pits as u8);
-        let steps = self.sub(count, first);
-        Steps {
-            steps: self.min(steps, self.sub(steps, count)),
-            rest,
-            count,
-        }
+    fn begin_lap(self, _: &Prefixes, pits: usize, first: Bytes, rest: Bytes) -> Steps<Portable> {
+        Steps::new(self, pits, first, rest)
     }
 
     #[inline(always)]
-    fn drop_seed(self, lap: &mut Steps, _: usize, seeds: Bytes) -> Bytes {
-        let seeds = self.increment(seeds, self.lt_small(lap.steps, lap.rest));
-        let steps = self.add(lap.steps, self.splat(1));
-        lap.steps = self.min(steps, self.sub(steps, lap.count));
-        seeds
+    fn drop_seed(self, lap: &mut Steps<Portable>, _: usize, seeds: Bytes) -> Bytes {
+        lap.drop_seed(self, seeds)
     }
 
     #[inline(always)]

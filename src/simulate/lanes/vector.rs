@@ -109,3 +109,35 @@ pub(super) trait Vector: Copy {
     /// does; other lanes draw nothing and get 0.
     fn below(self, streams: &mut Streams, lanes: u64, bounds: Self::Bytes) -> Self::Bytes;
 }
+
+/// A lap as the steps from its first pit to the pit whose turn it is, for sets of instructions
+/// without a look-up in 64 bytes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Steps<V: Vector> {
+    steps: V::Bytes,
+    rest: V::Bytes,
+    count: V::Bytes,
+}
+
+impl<V: Vector> Steps<V> {
+    /// Starts at pit 0; the arguments are those of [`Vector::begin_lap`].
+    #[inline(always)]
+    pub(super) fn new(v: V, pits: usize, first: V::Bytes, rest: V::Bytes) -> Steps<V> {
+        let count = v.splat(pits as u8);
+        let steps = v.sub(count, first);
+        Steps {
+            steps: v.min(steps, v.sub(steps, count)),
+            rest,
+            count,
+        }
+    }
+
+    /// Does what [`Vector::drop_seed`] does and goes on to the next pit.
+    #[inline(always)]
+    pub(super) fn drop_seed(&mut self, v: V, seeds: V::Bytes) -> V::Bytes {
+        let seeds = v.increment(seeds, v.lt_small(self.steps, self.rest));
+        let steps = v.add(self.steps, v.splat(1));
+        self.steps = v.min(steps, v.sub(steps, self.count));
+        seeds
+    }
+}

@@ -2,7 +2,9 @@
 
 use crate::position::EndReason;
 
-/// The codes of a game's end in a [`GameTable`](super::GameTable).
+/// How a game ended: the codes of every `end_reason` array, where -1 stands for a game that goes on.
+///
+/// A batch writes the first five; `error` and `late` belong to games between players.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(i8)]
 pub enum EndCode {
@@ -37,6 +39,11 @@ impl EndCode {
     /// Returns the code in `end_reason` columns.
     pub const fn code(self) -> i8 {
         self as i8
+    }
+
+    /// Returns the end of a code, `None` for -1 and for codes that do not exist.
+    pub fn of_code(code: i8) -> Option<EndCode> {
+        EndCode::ALL.into_iter().find(|end| end.code() == code)
     }
 
     /// Returns the name that users see.
