@@ -67,7 +67,7 @@ fn random_position(rules: &Ruleset, rng: &mut rng::Xoshiro128PlusPlus) -> Positi
     setup.position(rules).unwrap()
 }
 
-const RULESETS: [&str; 12] = [
+const RULESETS: [&str; 13] = [
     r#"{"columns":2}"#,
     r#"{"columns":2,"endless":"draw","quiet_limit":3}"#,
     r#"{"columns":3,"lone_capture":"taken"}"#,
@@ -80,6 +80,7 @@ const RULESETS: [&str; 12] = [
     r#"{"variant":"cross-endodoi","columns":2,"endless":"draw"}"#,
     r#"{"variant":"cross-endodoi","columns":3,"lone_capture":"taken","lap_limit":4}"#,
     r#"{"columns":1,"quiet_limit":2}"#,
+    r#"{"variant":"cross-endodoi","columns":3,"endless":"draw","lap_limit":50}"#,
 ];
 
 #[test]
@@ -177,6 +178,15 @@ fn s6_playing_an_endless_sowing_is_worth_zero_whatever_was_captured() {
         behind.play(0).unwrap().end_reason(),
         Some(EndReason::Endless)
     );
+}
+
+#[test]
+fn e1_the_rest_is_not_lost_in_narrow_windows_where_an_endless_sowing_draws() {
+    let rules = ruleset(RULESETS[12]);
+    // After column 2 North captures five, South five, and E1 gives South the last seed.
+    let position = Position::from_text("1,3,3/4,0,0 S 0-6 68", &rules).unwrap();
+    let best = alpha_beta(&position, 3).unwrap();
+    assert_eq!((best.column, best.value), (2, -5));
 }
 
 #[test]

@@ -261,11 +261,12 @@ impl AlphaBetaSearch {
                 sowing::sow_scratch(&mut board, &rules.ruleset, node.to_move, column, false);
             let value = if sowing.end != SowingEnd::Endless {
                 let value = lead + i32::from(sowing.captured);
-                let rest = rules.rest(&board);
-                // E1's rest is looked for only where it could change the result.
-                let matters = value < beta && value + rest > best.max(alpha) && rest > 0;
-                if matters && !has_legal_move(&board, &rules.ruleset, node.to_move.other()) {
-                    value + rest
+                let most = value + rules.rest(&board);
+                // E1's rest is looked for only where it could change the result: below the window
+                // the most that the move can be worth is a bound that holds.
+                let stuck = || !has_legal_move(&board, &rules.ruleset, node.to_move.other());
+                if value < beta && (most <= best.max(alpha) || stuck()) {
+                    most
                 } else {
                     value
                 }
