@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import platform
 import sys
 from typing import TYPE_CHECKING
 
 from endodoi._core import Position, Ruleset, __version__
-from endodoi.errors import EndodoiError, MissingExtraError, TrainError
+from endodoi.errors import ArgumentValueError, EndodoiError, MissingExtraError, TrainError
 from endodoi.learning_curve import draw_learning_curve
 from endodoi.simulation import GameTable, simulate
 from endodoi.training import find_trainer, run_trainer
@@ -23,12 +24,36 @@ if TYPE_CHECKING:
 
 __all__ = ["main"]
 
-#: Status of a refused argument, as argparse itself gives it, and of a Ctrl-C.
-REFUSED, INTERRUPTED = 2, 130
+#: Status of a failed output, of a refused argument, as argparse itself gives it, of a Ctrl-C, and
+#: of an output that is closed, as by `head`.
+FAILED, REFUSED, INTERRUPTED, CLOSED = 1, 2, 130, 141
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit status."""
+    try:
+        try:
+            return run(arguments)
+        finally:
+            sys.stdout.flush()
+    except BrokenPipeError:
+        drop_output()
+        return CLOSED
+    except OSError as error:
+        drop_output()
+        print(f"endodoi: {error}", file=sys.stderr)
+        return FAILED
+
+
+def drop_output() -> None:
+    """Send what is still to be written nowhere, so that it does not fail again at the end."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+    os.close(nowhere)
+
+
+def run(arguments: Sequence[str] | None) -> int:
+    """Run the command that the arguments name and return its exit status."""
     parser = make_parser()
     options, rest = parser.parse_known_args(arguments)
     if rest and options.run is not train_command:
@@ -129,6 +154,7 @@ def rules_parser() -> argparse.ArgumentParser:
     )
     group.add_argument("--columns", type=int, help="pits in a row (default: the variant's)")
     group.add_argument("--seeds-per-pit", type=int, help="seeds in a pit at the start")
+    group.add_argument("--direction", help="anticlockwise or parity (S5)")
     group.add_argument("--lone-capture", help="stays or taken (C2)")
     group.add_argument("--endless", help="illegal or draw (S6)")
     group.add_argument("--lap-limit", type=int, help="laps after which a sowing is endless (S6)")
@@ -142,6 +168,7 @@ def ruleset_of(options: argparse.Namespace) -> Ruleset:
         options.variant,
         columns=options.columns,
         seeds_per_pit=options.seeds_per_pit,
+        direction=options.direction,
         lone_capture=options.lone_capture,
         endless=options.endless,
         lap_limit=options.lap_limit,
@@ -209,6 +236,10 @@ def show_command(options: argparse.Namespace) -> int:
 def perft_command(options: argparse.Namespace) -> int:
     """Print the number of move sequences of each depth."""
     position = position_of(options)
+    if options.depth < 1:
+        raise ArgumentValueError(
+            f"depth is {options.depth}, expected 1 or more", field="depth", value=options.depth
+        )
     for depth in range(1, options.depth + 1):
         print(f"{depth:3} {position.perft(depth):>20,}")
     return 0

@@ -102,6 +102,8 @@ def test_version_names_what_is_installed(capsys: pytest.CaptureFixture[str]) -> 
         (["simulate", "--columns", "65"], "columns is 65, expected 1 to 64"),
         (["simulate", "--games", "-1"], "games is -1"),
         (["simulate", "--south", "foo"], 'player is "foo"'),
+        (["simulate", "--direction", "up"], 'direction is "up", expected one of'),
+        (["perft", "0"], "depth is 0, expected 1 or more"),
         (["show", "4,4"], "the text has 1 fields"),
         (["show", "--columns", "6", "--play", "0", "2"], "column 2 of north is empty"),
     ],
@@ -114,6 +116,25 @@ def test_refusals_are_one_line_on_the_error_output(
     assert message in captured.err
     assert captured.err.count("\n") == 1
     assert not captured.out
+
+
+def test_the_direction_is_a_rule_like_the_others(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["perft", "--columns", "6", "--direction", "parity", "2"]) == 0
+    rules = ed.Ruleset(columns=6, direction="parity")
+    expected = ed.Position.start(rules).perft(2)
+    assert int(capsys.readouterr().out.split()[-1]) == expected
+
+
+@pytest.mark.parametrize("arguments", [["show"], ["perft", "--columns", "2", "60"]])
+def test_an_output_that_is_closed_ends_the_command_without_a_word(arguments: list[str]) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    program = f"import sys; from endodoi.cli import main; sys.exit(main({arguments}))"
+    done = subprocess.run(
+        [sys.executable, "-c", program], stdout=writer, stderr=subprocess.PIPE, check=False
+    )
+    os.close(writer)
+    assert (done.returncode, done.stderr) == (141, b"")
 
 
 def test_unknown_options_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
