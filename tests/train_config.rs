@@ -157,6 +157,31 @@ fn numbers_out_of_range_are_refused_with_field_value_and_range() {
 }
 
 #[test]
+fn values_of_another_kind_are_refused_in_words_of_the_user() {
+    for (text, message) in [
+        (
+            "[selfplay]\ngames = -1",
+            "integer `-1`, expected a whole number, 0 or more in `selfplay.games`",
+        ),
+        (
+            "[loss]\nvalue = true",
+            "boolean `true`, expected a number in `loss.value`",
+        ),
+        (
+            "[ruleset]\ncolumns = \"x\"",
+            "string \"x\", expected a whole number in `columns`",
+        ),
+        (
+            "selfplay = 3",
+            "integer `3`, expected a table in `selfplay`",
+        ),
+    ] {
+        let refused = refusal(text);
+        assert!(refused.contains(message), "{refused}");
+    }
+}
+
+#[test]
 fn a_file_that_is_not_toml_is_refused_with_its_line() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("x.toml");
@@ -169,7 +194,7 @@ fn a_file_that_is_not_toml_is_refused_with_its_line() {
         "{message}"
     );
     let missing = Config::load(Some(Path::new("no/such.toml")), toml::Table::new());
-    assert!(matches!(missing, Err(TrainError::File { .. })));
+    assert!(matches!(missing, Err(TrainError::Config { .. })));
 }
 
 #[test]

@@ -451,19 +451,41 @@ fn setting(field: &'static str, value: &dyn std::fmt::Display, expected: &str) -
     }
 }
 
+/// What serde calls the kinds of values, and what a user calls them.
+const KINDS: [(&str, &str); 6] = [
+    ("usize", "a whole number, 0 or more"),
+    ("u64", "a whole number, 0 or more"),
+    ("u32", "a whole number, 0 or more"),
+    ("i64", "a whole number"),
+    ("f64", "a number"),
+    ("f32", "a number"),
+];
+
 /// Writes a TOML error on one line.
 fn tidy(error: &toml::de::Error) -> String {
     let text = error.to_string();
     let lines: Vec<&str> = text.lines().map(str::trim).collect();
-    lines.join(" ").trim().to_owned()
+    let mut text = lines.join(" ").trim().to_owned();
+    // serde tells the kinds of values by the names of Rust.
+    for (name, kind) in KINDS {
+        text = text.replace(&format!("expected {name}"), &format!("expected {kind}"));
+    }
+    match text.split_once("expected struct ") {
+        Some((before, after)) => {
+            let rest = after.split_once(' ').map_or("", |(_, rest)| rest);
+            format!("{before}expected a table {rest}").trim_end().into()
+        }
+        None => text,
+    }
 }
 
 fn read_table(path: &Path) -> Result<toml::Table, TrainError> {
-    let text = std::fs::read_to_string(path).map_err(|error| TrainError::file(path, error))?;
-    text.parse().map_err(|error| TrainError::Config {
+    let refuse = |message: String| TrainError::Config {
         path: path.to_path_buf(),
-        message: tidy(&error),
-    })
+        message,
+    };
+    let text = std::fs::read_to_string(path).map_err(|error| refuse(error.to_string()))?;
+    text.parse().map_err(|error| refuse(tidy(&error)))
 }
 
 /// Lays `over` on `table`: tables are merged, anything else is replaced.
