@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
-use std::io::Write;
+use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
@@ -72,16 +72,28 @@ pub struct MetricsFile {
 }
 
 impl MetricsFile {
-    /// Opens the file, keeping what an earlier part of the run wrote.
+    /// Opens the file, keeping what an earlier part of the run wrote, except a last line that it
+    /// could not finish.
     ///
     /// # Errors
     /// [`TrainError::File`] when it cannot be opened.
     pub fn open(path: &Path) -> Result<MetricsFile, TrainError> {
+        let refuse = |error| TrainError::file(path, error);
         let mut options = OpenOptions::new();
-        let file = options.create(true).append(true).open(path);
+        let file = options.create(true).read(true).append(true).open(path);
+        let mut file = file.map_err(refuse)?;
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes).map_err(refuse)?;
+        let whole = bytes
+            .iter()
+            .rposition(|&byte| byte == b'\n')
+            .map_or(0, |end| end + 1);
+        if whole < bytes.len() {
+            file.set_len(whole as u64).map_err(refuse)?;
+        }
         Ok(MetricsFile {
             path: path.to_path_buf(),
-            file: file.map_err(|error| TrainError::file(path, error))?,
+            file,
         })
     }
 
