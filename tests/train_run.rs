@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 use std::fs;
+use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::AtomicBool;
@@ -14,6 +15,7 @@ use endodoi::policy::{Agent, AgentSearch};
 use endodoi::train::TrainError;
 use endodoi::train::checkpoint::Checkpoint;
 use endodoi::train::config::Config;
+use endodoi::train::evaluate::Evaluation;
 use endodoi::train::progress::Progress;
 use endodoi::train::run::{Ending, Run};
 use endodoi::{Ruleset, RulesetFields, Variant};
@@ -48,6 +50,12 @@ fn train(run: &mut Run) -> Ending {
         .unwrap()
 }
 
+/// Plays the final table; `stopped` stands for a Ctrl-C.
+fn evaluate(run: &Run, stopped: bool) -> Option<Evaluation> {
+    run.evaluate(&AtomicBool::new(stopped), &mut Progress::new(true))
+        .unwrap()
+}
+
 #[test]
 fn a_run_leaves_an_agent_and_what_is_known_of_it() {
     let folder = tempfile::tempdir().unwrap();
@@ -55,7 +63,7 @@ fn a_run_leaves_an_agent_and_what_is_known_of_it() {
     let config = config(20);
     let mut run = Run::start(config.clone(), &path).unwrap();
     assert_eq!(train(&mut run), Ending::Finished);
-    let evaluation = run.evaluate(&mut Progress::new(true)).unwrap().unwrap();
+    let evaluation = evaluate(&run, false).unwrap();
     let agent = Agent::load(&path, AgentSearch::Default).unwrap();
     assert_eq!(agent.metadata().step, 20);
     assert_eq!(agent.metadata().ruleset, config.ruleset);
@@ -164,13 +172,17 @@ fn broken_checkpoints_are_refused_by_name() {
     assert!(refusal(&config(2), &file).contains("not a complete safetensors file"));
 }
 
-/// Starts the program on a run that would take ten minutes and writes a checkpoint after every
-/// iteration.
-fn program(folder: &Path, more: &[&str]) -> Child {
+/// Settings of a run that would take ten minutes and writes a checkpoint after every iteration.
+fn long() -> Config {
     let mut long = config(1);
     long.budget.steps = None;
     long.budget.minutes = Some(10.0);
     long.output.checkpoint = 0.0;
+    long
+}
+
+/// Starts the program.
+fn program(folder: &Path, long: &Config, more: &[&str]) -> Child {
     let file = folder.join("long.toml");
     fs::write(&file, long.to_toml().unwrap()).unwrap();
     Command::new(env!("CARGO_BIN_EXE_endodoi-train"))
@@ -180,14 +192,15 @@ fn program(folder: &Path, more: &[&str]) -> Child {
         .arg("--out")
         .arg(folder.join("run"))
         .stdout(Stdio::piped())
-        .stderr(Stdio::null())
+        .stderr(Stdio::piped())
         .spawn()
         .unwrap()
 }
 
+/// Waits until a file is there and not empty.
 fn wait_for(path: &Path) {
     let started = Instant::now();
-    while !path.exists() {
+    while !fs::metadata(path).is_ok_and(|file| file.len() > 0) {
         assert!(
             started.elapsed() < Duration::from_secs(60),
             "{}",
@@ -201,9 +214,9 @@ fn wait_for(path: &Path) {
 fn a_killed_run_leaves_a_checkpoint_that_goes_on() {
     for wait in [0, 7, 90] {
         let folder = tempfile::tempdir().unwrap();
-        let mut child = program(folder.path(), &[]);
+        let mut child = program(folder.path(), &long(), &[]);
         let path = folder.path().join("run");
-        wait_for(&path.join("agent.safetensors"));
+        wait_for(&path.join("metrics.jsonl"));
         thread::sleep(Duration::from_millis(wait));
         child.kill().unwrap();
         child.wait().unwrap();
@@ -222,29 +235,73 @@ fn a_killed_run_leaves_a_checkpoint_that_goes_on() {
 #[test]
 fn an_interrupt_finishes_the_iteration_and_says_how_to_go_on() {
     let folder = tempfile::tempdir().unwrap();
-    let child = program(folder.path(), &["run"]);
-    wait_for(&folder.path().join("run/agent.safetensors"));
-    let interrupt = Command::new("kill")
-        .args(["-INT", &child.id().to_string()])
-        .status()
-        .unwrap();
-    assert!(interrupt.success());
+    let child = program(folder.path(), &long(), &["run"]);
+    wait_for(&folder.path().join("run/metrics.jsonl"));
+    interrupt(&child);
     let output = child.wait_with_output().unwrap();
     assert!(output.status.success());
     let said = String::from_utf8(output.stdout).unwrap();
-    assert!(
-        said.contains("go on with: endodoi-train --resume"),
-        "{said}"
-    );
+    let program = env!("CARGO_BIN_EXE_endodoi-train");
+    assert!(said.contains("stopped; go on with: "), "{said}");
+    assert!(said.contains(program), "{said}");
     let path = folder.path().join("run");
     let resumed = Run::resume(config(1), &path).unwrap();
     assert!(resumed.counters().iteration >= 1);
-    assert!(
-        resumed
-            .evaluate(&mut Progress::new(true))
-            .unwrap()
-            .is_some()
-    );
+    assert!(evaluate(&resumed, false).is_some());
+}
+
+fn interrupt(child: &Child) {
+    let sent = Command::new("kill")
+        .args(["-INT", &child.id().to_string()])
+        .status()
+        .unwrap();
+    assert!(sent.success());
+}
+
+#[test]
+fn a_second_interrupt_ends_the_program_within_an_iteration() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut slow = long();
+    slow.selfplay.simulations = 1_000_000;
+    let mut child = program(folder.path(), &slow, &[]);
+    wait_for(&folder.path().join("run/agent.safetensors"));
+    interrupt(&child);
+    // The first one has been heard when it is answered.
+    let mut said = BufReader::new(child.stderr.take().unwrap()).lines();
+    let heard = said.find(|line| line.as_ref().unwrap().contains("once more ends at once"));
+    assert!(heard.is_some());
+    interrupt(&child);
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    let rest: Vec<String> = said.map(Result::unwrap).collect();
+    assert!(rest.is_empty(), "{rest:?}");
+    Agent::load(folder.path().join("run"), AgentSearch::Default).unwrap();
+}
+
+#[test]
+fn an_interrupt_leaves_out_the_final_table() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("run");
+    let mut run = Run::start(config(1), &path).unwrap();
+    train(&mut run);
+    assert!(evaluate(&run, true).is_none());
+    assert!(!path.join("evaluation.json").exists());
+}
+
+#[test]
+fn a_measurement_cut_short_is_left_out() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("run");
+    train(&mut Run::start(config(2), &path).unwrap());
+    let file = path.join("metrics.jsonl");
+    let whole = fs::read_to_string(&file).unwrap();
+    fs::write(&file, format!("{whole}{{\"seconds\": 1.")).unwrap();
+    train(&mut Run::resume(config(3), &path).unwrap());
+    let now = fs::read_to_string(&file).unwrap();
+    let more = now.strip_prefix(&whole).unwrap();
+    assert!(!more.is_empty());
+    for line in more.lines() {
+        serde_json::from_str::<serde_json::Value>(line).unwrap();
+    }
 }
 
 #[test]
@@ -256,7 +313,7 @@ fn the_program_refuses_with_a_message_and_no_folder() {
         .arg(&out)
         .output()
         .unwrap();
-    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(output.status.code(), Some(2));
     let said = String::from_utf8(output.stderr).unwrap();
     assert!(said.contains("columns is 65, expected 1 to 64"), "{said}");
     assert!(!out.exists());

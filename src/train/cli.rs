@@ -4,8 +4,11 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
 
 use clap::{Args, Parser, Subcommand};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
 
 use super::TrainError;
 use super::config::Config;
@@ -17,13 +20,17 @@ use crate::policy::AgentSearch;
 use crate::policy::agent_file::AgentFile;
 use crate::ruleset::{Ruleset, RulesetFields};
 
+/// Status of a program that a second Ctrl-C ended.
+const INTERRUPTED: i32 = 130;
+
 /// Trains an agent by self-play.
 #[derive(Debug, Parser)]
 #[command(
     name = "endodoi-train",
     version,
     about = "Trains an agent for En Dodoi, En Gehé or Cross-Endodoi by self-play",
-    args_conflicts_with_subcommands = true
+    args_conflicts_with_subcommands = true,
+    allow_negative_numbers = true
 )]
 pub struct Cli {
     #[command(subcommand)]
@@ -194,12 +201,13 @@ fn train(args: &RunArgs) -> Result<(), TrainError> {
     let ending = run.train(&stop, &mut progress)?;
     let folder = run.folder().path().display();
     if ending == Ending::Stopped {
-        return print(&format!(
-            "stopped; go on with: endodoi-train --resume {folder}"
-        ));
+        let program = std::env::args().next();
+        let program = quoted(&program.unwrap_or_else(|| "endodoi-train".to_owned()));
+        return print(&format!("stopped; go on with: {program} --resume {folder}"));
     }
-    match run.evaluate(&mut progress) {
+    match run.evaluate(&stop, &mut progress) {
         Ok(Some(evaluation)) => print(&evaluation.table())?,
+        Ok(None) if stop.load(Ordering::Relaxed) => print("no table: stopped")?,
         Ok(None) => {}
         // On the smallest boards no opening leaves a game open: the agent is there all the same.
         Err(TrainError::Arena(error)) => print(&format!("no table: {error}"))?,
@@ -220,19 +228,31 @@ fn print(text: &str) -> Result<(), TrainError> {
         .map_err(|error| TrainError::file("the standard output", error))
 }
 
+/// Writes a word as a shell reads it.
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_alphanumeric() || "/._-+=:,@%".contains(c);
+    if word.chars().all(plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', "'\\''"))
+}
+
 /// Sets a flag at the first Ctrl-C or request to end; the second one ends the program at once.
 fn stop_on_interrupt() -> Result<Arc<AtomicBool>, TrainError> {
     let stop = Arc::new(AtomicBool::new(false));
     let flag = Arc::clone(&stop);
-    ctrlc::set_handler(move || {
-        if flag.swap(true, Ordering::Relaxed) {
-            std::process::exit(130);
+    let signals = Signals::new([SIGINT, SIGTERM, SIGHUP]);
+    let mut signals = signals.map_err(|error| TrainError::file("signals", error))?;
+    thread::spawn(move || {
+        for _ in signals.forever() {
+            if flag.swap(true, Ordering::Relaxed) {
+                // Clears nothing up: the threads of libtorch are still at work.
+                signal_hook::low_level::exit(INTERRUPTED);
+            }
+            // That the error output is gone is no reason to end before the checkpoint.
+            let _ = writeln!(std::io::stderr(), "\nstopping; once more ends at once");
         }
-        eprintln!("\nfinishing the iteration; once more ends at once");
-    })
-    .map_err(|error| TrainError::Thread {
-        message: error.to_string(),
-    })?;
+    });
     Ok(stop)
 }
 

@@ -72,10 +72,10 @@ pub enum TrainError {
     #[error(transparent)]
     Arena(#[from] ArenaError),
     /// libtorch refused.
-    #[error("libtorch: {0}")]
+    #[error("libtorch: {}", first_line(.0))]
     Torch(#[from] tch::TchError),
     /// The loss is no longer a finite number.
-    #[error("the loss became {loss} in step {step}: lower learner.learning_rate and resume")]
+    #[error("the loss became {loss} in step {step}: lower optimiser.learning_rate and resume")]
     Diverged {
         /// The loss.
         loss: f64,
@@ -90,7 +90,27 @@ pub enum TrainError {
     },
 }
 
+/// Leaves out the stack that libtorch tells after its message.
+fn first_line(error: &tch::TchError) -> String {
+    error.to_string().lines().next().unwrap_or_default().into()
+}
+
 impl TrainError {
+    /// Returns the exit status of a program that ends with this error: 2 when what the user asked
+    /// for is refused, before anything was changed, otherwise 1.
+    pub const fn status(&self) -> u8 {
+        match self {
+            TrainError::Setting { .. }
+            | TrainError::Config { .. }
+            | TrainError::Ruleset(_)
+            | TrainError::RunExists { .. }
+            | TrainError::Weights(WeightsError::Width { .. })
+            | TrainError::Policy(_)
+            | TrainError::Arena(_) => 2,
+            _ => 1,
+        }
+    }
+
     /// Names the path of an input or output error.
     pub fn file(path: impl Into<PathBuf>, source: std::io::Error) -> TrainError {
         TrainError::File {

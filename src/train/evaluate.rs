@@ -1,8 +1,14 @@
 //! How well an agent plays: paired games against fixed opponents.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread;
+use std::time::Duration;
+
 use serde::Serialize;
 
 use super::TrainError;
+use super::tasks::message_of;
 use crate::arena::{MatchResult, PairConfig, play_pairs, table};
 use crate::policy::agent_file::AgentFile;
 use crate::policy::{Agent, AgentSearch, PolicySpec};
@@ -27,6 +33,47 @@ pub fn on_threads<T: Send>(
         message: error.to_string(),
     })?;
     pool.install(work)
+}
+
+/// Plays an agent against the opponents of the final table on `threads` threads of their own;
+/// `told` hears of each score. Returns `None` soon after `stop` is set: the games then go on
+/// unheard until the program ends.
+///
+/// # Errors
+/// [`TrainError`] when a player cannot be made or the plan is out of range.
+pub fn play_until_stopped(
+    label: String,
+    agent: AgentFile,
+    plan: EvaluationPlan,
+    threads: usize,
+    stop: &AtomicBool,
+    mut told: impl FnMut(&str, f64),
+) -> Result<Option<Evaluation>, TrainError> {
+    let (sender, receiver) = mpsc::channel();
+    let games = thread::spawn(move || {
+        on_threads(threads, move || {
+            // Nobody listens any more after a stop.
+            let told = |name: &str, result: &MatchResult| {
+                let _ = sender.send((name.to_owned(), result.score));
+            };
+            let search = AgentSearch::Default;
+            Evaluation::play(&label, &agent, search, &FINAL_OPPONENTS, &plan, told)
+        })
+    });
+    loop {
+        if stop.load(Ordering::Relaxed) {
+            return Ok(None);
+        }
+        match receiver.recv_timeout(Duration::from_millis(100)) {
+            Ok((name, score)) => told(&name, score),
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => break,
+        }
+    }
+    let evaluation = games.join().map_err(|payload| TrainError::Thread {
+        message: message_of(payload.as_ref()),
+    })?;
+    evaluation.map(Some)
 }
 
 /// What the games of an evaluation have in common.

@@ -14,7 +14,7 @@ use super::TrainError;
 use super::background::{BackgroundScores, ScoreJob};
 use super::checkpoint::{Checkpoint, Counters};
 use super::config::Config;
-use super::evaluate::{Evaluation, EvaluationPlan, FINAL_OPPONENTS, on_threads};
+use super::evaluate::{Evaluation, EvaluationPlan, FINAL_OPPONENTS, play_until_stopped};
 use super::folder::RunFolder;
 use super::learner::{Learner, LearnerState, Losses};
 use super::metrics::{MetricsFile, Report, Scores};
@@ -22,8 +22,6 @@ use super::progress::Progress;
 use super::replay::Replay;
 use super::selfplay::{self, Group, Played};
 use super::tasks::{Task, run_tasks};
-use crate::arena::MatchResult;
-use crate::policy::AgentSearch;
 use crate::policy::agent_file::{AgentFile, AgentMetadata};
 use crate::policy::weights::Weights;
 
@@ -130,7 +128,10 @@ impl Run {
     pub fn describe(&self) -> String {
         let budget = &self.config.budget;
         let limits = [
-            budget.minutes.map(|minutes| format!("{minutes} minutes")),
+            budget.minutes.map(|minutes| match minutes {
+                1.0 => "1 minute".to_owned(),
+                _ => format!("{minutes} minutes"),
+            }),
             budget.steps.map(|steps| format!("{steps} steps")),
             budget.games.map(|games| format!("{games} games")),
         ];
@@ -167,6 +168,10 @@ impl Run {
         progress: &mut Progress,
     ) -> Result<Ending, TrainError> {
         let mut metrics = MetricsFile::open(&self.folder.metrics())?;
+        if !self.folder.checkpoint().exists() {
+            // What is killed or finds the disk full early leaves an agent as well.
+            self.save()?;
+        }
         let mut since = Since::default();
         let (mut reported, mut saved) = (Instant::now(), Instant::now());
         let mut scores = BackgroundScores::new(&self.config);
@@ -192,7 +197,12 @@ impl Run {
         self.save()?;
         since.seconds = reported.elapsed().as_secs_f64();
         let seconds = self.seconds();
-        let scores = told(scores.wait(), progress);
+        let scores = if stop.load(Ordering::Relaxed) {
+            scores.take()
+        } else {
+            scores.wait()
+        };
+        let scores = told(scores, progress);
         if since.positions > 0 || scores.is_some() {
             let report = Report {
                 seconds,
@@ -374,11 +384,15 @@ impl Run {
     }
 
     /// Plays the games of the final table and writes `evaluation.json`; `None` if the settings
-    /// leave the table out.
+    /// leave the table out or `stop` is set meanwhile.
     ///
     /// # Errors
     /// [`TrainError`] when the file cannot be written.
-    pub fn evaluate(&self, progress: &mut Progress) -> Result<Option<Evaluation>, TrainError> {
+    pub fn evaluate(
+        &self,
+        stop: &AtomicBool,
+        progress: &mut Progress,
+    ) -> Result<Option<Evaluation>, TrainError> {
         let plan = self.plan(self.config.evaluation.final_games);
         if plan.games == 0 {
             return Ok(None);
@@ -389,14 +403,12 @@ impl Run {
             FINAL_OPPONENTS.join(", ")
         ));
         let label = self.folder.agent().display().to_string();
-        let agent = self.agent();
-        let evaluation = on_threads(self.config.threads(), || {
-            let told = |name: &str, result: &MatchResult| {
-                progress.say(&format!("  {name}: {:.3}", result.score));
-            };
-            let search = AgentSearch::Default;
-            Evaluation::play(&label, &agent, search, &FINAL_OPPONENTS, &plan, told)
-        })?;
+        let told = |name: &str, score: f64| progress.say(&format!("  {name}: {score:.3}"));
+        let threads = self.config.threads();
+        let Some(evaluation) = play_until_stopped(label, self.agent(), plan, threads, stop, told)?
+        else {
+            return Ok(None);
+        };
         let json = evaluation.to_json().map_err(|error| {
             TrainError::file(self.folder.path().join("evaluation.json"), error.into())
         })?;
