@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from operator import index
 from typing import TYPE_CHECKING, Any, Literal, SupportsIndex
 
 import gymnasium
@@ -14,6 +13,7 @@ from endodoi.settings import (
     Observation,
     check_options,
     check_render_mode,
+    check_seed,
     fresh_seed,
     observation_space,
     ply_cap,
@@ -115,7 +115,7 @@ class Env(gymnasium.Env[Any, Any]):
             observation_key=observation_key,
             mask_key=mask_key,
         )
-        self._first_seed = fresh_seed() if seed is None else seed
+        self._first_seed = fresh_seed() if seed is None else check_seed(seed)
 
     def reset(
         self, *, seed: SupportsIndex | None = None, options: dict[str, Any] | None = None
@@ -135,9 +135,10 @@ class Env(gymnasium.Env[Any, Any]):
         info : dict
         """
         check_options(options, ())
-        observations, infos = self.batch.reset([seed], None, [self._first_seed])
-        if seed is not None:
-            super().reset(seed=index(seed))
+        row_seed = None if seed is None else check_seed(seed)
+        observations, infos = self.batch.reset([row_seed], None, [self._first_seed])
+        if row_seed is not None:
+            super().reset(seed=row_seed)
         info = row_info(infos)
         return self._observation(observations[0], info), info
 

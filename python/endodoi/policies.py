@@ -31,6 +31,7 @@ import numpy.typing as npt
 
 from endodoi._core import Player, random_actions
 from endodoi.errors import ArgumentTypeError, PolicyError
+from endodoi.settings import check_seed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -136,7 +137,7 @@ class Random(CorePolicy):
     """
 
     def __init__(self, *, seed: int = 0) -> None:
-        super().__init__(Player("random"), None, seed)
+        super().__init__(Player("random"), None, check_seed(seed))
 
     def _choose(
         self, _views: npt.NDArray[np.int16], masks: npt.NDArray[np.int8], call: int
@@ -243,7 +244,7 @@ def from_spec(spec: str, *, ruleset: Ruleset | None = None, seed: int = 0) -> Co
     player = Player(spec)
     if player.spec == "random":
         return Random(seed=seed)
-    return CorePolicy(player, player.ruleset if ruleset is None else ruleset, seed)
+    return CorePolicy(player, player.ruleset if ruleset is None else ruleset, check_seed(seed))
 
 
 def read_array(value: npt.ArrayLike, name: str) -> npt.NDArray[Any]:

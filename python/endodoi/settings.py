@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeAlias
+from operator import index
+from typing import TYPE_CHECKING, Any, SupportsIndex, TypeAlias
 
 import numpy as np
 from gymnasium import spaces
 
 from endodoi._core import Ruleset
-from endodoi.errors import ArgumentTypeError, BatchError, RulesetError
+from endodoi.errors import ArgumentTypeError, ArgumentValueError, BatchError, RulesetError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -17,6 +18,7 @@ __all__ = [
     "Observation",
     "check_options",
     "check_render_mode",
+    "check_seed",
     "fresh_seed",
     "observation_space",
     "ply_cap",
@@ -28,6 +30,9 @@ __all__ = [
 Observation: TypeAlias = Any
 
 RENDER_MODES = ("ansi",)
+
+#: The largest seed: 64 bits.
+MAX_SEED = 2**64 - 1
 
 
 def resolve_ruleset(ruleset: Ruleset | None, fields: Mapping[str, Any], owner: str) -> Ruleset:
@@ -74,9 +79,29 @@ def ply_cap(
     """Return the plies after which a game is cut, opening plies included (E4).
 
     `max_episode_steps` counts steps, so the opening comes on top of it.
+
+    Raises
+    ------
+    ArgumentTypeError
+        If `max_episode_steps` is no whole number.
+    BatchError
+        If it is less than 1.
     """
     if max_episode_steps is None:
         return max_plies
+    if isinstance(max_episode_steps, bool) or not isinstance(max_episode_steps, (int, np.integer)):
+        raise ArgumentTypeError(
+            f"max_episode_steps is {max_episode_steps!r} ({type(max_episode_steps).__name__}), "
+            "expected a whole number",
+            field="max_episode_steps",
+            value=max_episode_steps,
+        )
+    if max_episode_steps < 1:
+        raise BatchError(
+            f"max_episode_steps is {max_episode_steps}, expected at least 1",
+            field="max_episode_steps",
+            value=max_episode_steps,
+        )
     cap = max_episode_steps + random_opening_plies
     return cap if max_plies is None else min(max_plies, cap)
 
@@ -149,6 +174,37 @@ def check_render_mode(render_mode: str | None) -> str | None:
             value=render_mode,
         )
     return render_mode
+
+
+def check_seed(seed: SupportsIndex, field: str = "seed") -> int:
+    """Return a seed of any integer type as an int, 0 to 2^64 - 1.
+
+    Raises
+    ------
+    ArgumentTypeError
+        If it is no whole number.
+    ArgumentValueError
+        If it is outside the range.
+    """
+    try:
+        number = None if isinstance(seed, bool) else index(seed)
+    except TypeError:
+        number = None
+    if number is None:
+        raise ArgumentTypeError(
+            f"{field} is {seed!r} ({type(seed).__name__}), expected a whole number",
+            field=field,
+            value=seed,
+        )
+    if not 0 <= number <= MAX_SEED:
+        raise ArgumentValueError(
+            f"{field} is {number}, expected 0 to {MAX_SEED}",
+            field=field,
+            value=number,
+            low=0,
+            high=MAX_SEED,
+        )
+    return number
 
 
 def fresh_seed() -> int:

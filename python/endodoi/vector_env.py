@@ -18,6 +18,7 @@ from endodoi.settings import (
     Observation,
     check_options,
     check_render_mode,
+    check_seed,
     fresh_seed,
     observation_space,
     ply_cap,
@@ -181,7 +182,7 @@ class VectorEnv(GymnasiumVectorEnv[Any, Any, Any]):
             mask_key=mask_key,
         )
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
-        self._first_seed = fresh_seed() if seed is None else seed
+        self._first_seed = fresh_seed() if seed is None else read_seeds(seed, self.num_envs)
 
     def reset(
         self,
@@ -307,6 +308,29 @@ def read_autoreset_mode(mode: str | AutoresetMode) -> AutoresetMode:
     )
 
 
+def read_seeds(seed: Seed, rows: int) -> int | list[int | None]:
+    """Return one seed for all rows, or the list of the row seeds.
+
+    Raises
+    ------
+    ArgumentTypeError, ArgumentValueError
+        If a seed is no whole number of 64 bits.
+    BatchError
+        If there are not as many as rows.
+    """
+    if not isinstance(seed, (list, tuple)) and np.ndim(seed) == 0:  # type: ignore[arg-type]
+        return check_seed(seed)  # type: ignore[arg-type]
+    seeds = [
+        None if row_seed is None else check_seed(row_seed, f"seed[{row}]")
+        for row, row_seed in enumerate(seed)  # type: ignore[arg-type]
+    ]
+    if len(seeds) != rows:
+        raise BatchError(
+            f"seed has {len(seeds)} entries, expected {rows}", field="seed", value=len(seeds)
+        )
+    return seeds
+
+
 def read_reset_mask(options: dict[str, Any] | None, rows: int) -> npt.NDArray[np.bool_] | None:
     """Return the rows to reset as bool [B], or None for all.
 
@@ -319,7 +343,7 @@ def read_reset_mask(options: dict[str, Any] | None, rows: int) -> npt.NDArray[np
     """
     if options is None or options.get("reset_mask") is None:
         return None
-    mask = np.asarray(options["reset_mask"])
+    mask = np.asarray(options["reset_mask"], order="C")
     if mask.dtype != np.bool_:
         raise ArgumentTypeError(
             f"options['reset_mask'] has dtype {mask.dtype}, expected bool",

@@ -86,6 +86,14 @@ def test_actions_that_are_no_integers_are_refused(action: Any) -> None:
         env.step(action)
 
 
+@pytest.mark.parametrize("seed", [-1, 2**64, 1.5, True, "x"])
+def test_a_seed_that_is_none_is_refused_by_its_name(seed: Any) -> None:
+    with pytest.raises(ed.EndodoiError, match=r"^seed is "):
+        Env(columns=6, seed=seed)
+    with pytest.raises(ed.EndodoiError, match=r"^seed is "):
+        Env(columns=6).reset(seed=seed)
+
+
 def test_unknown_options_are_refused() -> None:
     with pytest.raises(ed.BatchError, match="unknown key 'reset_mask', expected no options"):
         Env().reset(options={"reset_mask": None})

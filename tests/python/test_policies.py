@@ -139,3 +139,11 @@ def test_an_agent_that_is_none_is_refused(tmp_path: Any) -> None:
         policies.Agent.load(tmp_path)
     with pytest.raises(ed.PolicyError, match="simulations is -1"):
         policies.Agent.load(broken, simulations=-1)
+
+
+@pytest.mark.parametrize("seed", [-1, 2**64, 1.5, True])
+def test_the_seed_of_a_player_is_checked_when_it_is_made(seed: Any) -> None:
+    with pytest.raises(ed.EndodoiError, match=r"^seed is "):
+        policies.Random(seed=seed)
+    with pytest.raises(ed.EndodoiError, match=r"^seed is "):
+        policies.from_spec("random", seed=seed)
