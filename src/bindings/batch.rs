@@ -67,11 +67,11 @@ impl PyBatch {
         let rows = count(whole(rows, "num_envs")?, "num_envs", 1)?;
         let config = BatchConfig {
             max_plies: optional_whole(max_plies, "max_plies")?
-                .map(|plies| count(plies, "max_plies", 1).map(narrow))
+                .map(|plies| narrow_count(plies, "max_plies", 1))
                 .transpose()?,
             random_opening_plies: optional_whole(random_opening_plies, "random_opening_plies")?
                 .map_or(Ok(0), |plies| {
-                    count(plies, "random_opening_plies", 0).map(narrow)
+                    narrow_count(plies, "random_opening_plies", 0)
                 })?,
             illegal: match illegal {
                 "raise" => IllegalMove::Raise,
@@ -483,9 +483,15 @@ fn count(value: i64, field: &str, low: i64) -> PyResult<usize> {
         })
 }
 
-/// Narrows a count; one too large stays too large for every range.
-fn narrow(count: usize) -> u32 {
-    u32::try_from(count).unwrap_or(u32::MAX)
+/// Reads a count that is at least `low` and fits 32 bits; the batch knows its range.
+fn narrow_count(value: i64, field: &str, low: i64) -> PyResult<u32> {
+    let count = count(value, field, low)?;
+    u32::try_from(count).map_err(|_| {
+        let message = format!("{field} is {value}, expected {low} to {}", u32::MAX);
+        exception("BatchError", &message, |fields| {
+            fields.set("field", field)?.set("value", value)
+        })
+    })
 }
 
 fn unknown_name(field: &str, value: &str, expected: &str) -> PyErr {

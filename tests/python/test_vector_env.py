@@ -478,12 +478,34 @@ def test_unknown_keyword_arguments_are_refused() -> None:
         {"render_mode": "human"},
         {"num_envs": -2},
         {"num_envs": 2.0},
+        {"max_episode_steps": 0},
+        {"max_episode_steps": True},
+        {"max_episode_steps": "5"},
+        {"seed": -1},
+        {"seed": 1.5},
+        {"seed": [1, 2, 3]},
+        {"seed": [1, 2**64]},
     ],
 )
 def test_settings_out_of_range_name_the_field(setting: dict[str, Any]) -> None:
     field = next(iter(setting))
     with pytest.raises(ed.EndodoiError, match=field):
         VectorEnv(**{"num_envs": 2, **setting})
+
+
+def test_a_mask_of_rows_may_be_any_view_of_an_array() -> None:
+    env = VectorEnv(3, columns=6, seed=1)
+    env.reset()
+    before = [env.batch.episode(row) for row in range(3)]
+    env.reset(options={"reset_mask": np.array([True, True, False, True, True, False])[::2]})
+    assert [env.batch.episode(row) for row in range(3)] == [before[0] + 1, before[1], before[2] + 1]
+
+
+@pytest.mark.parametrize("field", ["max_plies", "random_opening_plies"])
+def test_a_setting_beyond_32_bits_is_named_as_it_was_given(field: str) -> None:
+    setting: dict[str, Any] = {field: 2**40}
+    with pytest.raises(ed.BatchError, match=f"{field} is {2**40}, expected"):
+        VectorEnv(**{"num_envs": 1, **setting})
 
 
 def test_boards_are_rendered_as_text() -> None:
