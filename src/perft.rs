@@ -1,5 +1,7 @@
 //! Counting move sequences, and the digest of fixed games: the checks of the rules' behaviour.
 
+use std::convert::Infallible;
+
 use crate::position::Position;
 use crate::rng::{self, Purpose};
 use crate::ruleset::Ruleset;
@@ -12,17 +14,33 @@ use crate::ruleset::Ruleset;
 /// assert_eq!((perft(&start, 0), perft(&start, 1), perft(&start, 2)), (1, 8, 58));
 /// ```
 pub fn perft(position: &Position, depth: u32) -> u64 {
+    let Ok(count) = watched_perft(position, depth, || Ok::<(), Infallible>(()));
+    count
+}
+
+/// Positions entered between two calls of a watch.
+const WATCH_EVERY: u32 = 1024;
+
+/// Counts as [`perft`] does, and stops with the error that `watch` returns.
+///
+/// `watch` is called every thousand positions or so.
+pub(crate) fn watched_perft<E>(
+    position: &Position,
+    depth: u32,
+    mut watch: impl FnMut() -> Result<(), E>,
+) -> Result<u64, E> {
     if depth == 0 {
-        return 1;
+        return Ok(1);
     }
     let mut count = 0;
+    let mut entered = 0_u32;
     // The path is a list, not a recursion: on the smallest boards a game can be longer than a
     // thread's stack is deep.
     let mut path = vec![(*position, position.legal_moves().iter())];
     loop {
         let plies = path.len() as u64;
         let Some((position, columns)) = path.last_mut() else {
-            return count;
+            return Ok(count);
         };
         if plies == u64::from(depth) {
             count += position.legal_moves().len() as u64;
@@ -30,6 +48,11 @@ pub fn perft(position: &Position, depth: u32) -> u64 {
         } else if let Some(column) = columns.next() {
             let next = position.play_legal(column).0;
             path.push((next, next.legal_moves().iter()));
+            entered += 1;
+            if entered == WATCH_EVERY {
+                entered = 0;
+                watch()?;
+            }
         } else {
             path.pop();
         }

@@ -71,13 +71,13 @@ pub(super) fn optional_whole(
     value.map(|value| whole(value, field)).transpose()
 }
 
-/// Reads a text.
+/// Reads a text; a lone surrogate, which no text of ours holds, becomes U+FFFD.
 ///
 /// # Errors
 /// `ArgumentTypeError` for anything but a `str`, naming `field` and the value.
 pub(super) fn text(value: &Bound<'_, PyAny>, field: &str) -> PyResult<String> {
     match value.cast::<PyString>() {
-        Ok(text) => Ok(text.to_cow()?.into_owned()),
+        Ok(text) => Ok(text.to_string_lossy().into_owned()),
         Err(_) => Err(type_error(field, value, "a text")),
     }
 }

@@ -1,5 +1,7 @@
 //! `Position`.
 
+use std::time::{Duration, Instant};
+
 use numpy::ndarray::Array2;
 use numpy::{PyArray1, PyArray2};
 use pyo3::prelude::*;
@@ -8,9 +10,13 @@ use super::arguments::{text, whole, whole_numbers};
 use super::errors::{exception, type_error};
 use super::ruleset::PyRuleset;
 use super::sowing::PySowing;
+use crate::perft::watched_perft;
 use crate::position::{EndReason, MoveError, Outcome, Position, Setup};
+use crate::render;
 use crate::side::Side;
-use crate::{perft, render};
+
+/// How often a long count listens for Ctrl-C.
+const SIGNALS_EVERY: Duration = Duration::from_millis(100);
 
 /// A settled position of a game; immutable.
 ///
@@ -207,7 +213,7 @@ impl PyPosition {
 
     /// Count the move sequences of exactly ``depth`` plies; a finished game has none.
     ///
-    /// Other Python threads run meanwhile.
+    /// Other Python threads run meanwhile, and Ctrl-C stops it.
     fn perft(&self, py: Python<'_>, depth: &Bound<'_, PyAny>) -> PyResult<u64> {
         let value = whole(depth, "depth")?;
         let depth = u32::try_from(value).map_err(|_| {
@@ -221,7 +227,16 @@ impl PyPosition {
             })
         })?;
         let position = self.0;
-        Ok(py.detach(|| perft(&position, depth)))
+        let mut looked = Instant::now();
+        py.detach(|| {
+            watched_perft(&position, depth, || {
+                if looked.elapsed() < SIGNALS_EVERY {
+                    return Ok(());
+                }
+                looked = Instant::now();
+                Python::attach(|py| py.check_signals())
+            })
+        })
     }
 
     /// Return the text that :meth:`from_text` reads.

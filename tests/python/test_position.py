@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import copy
 import pickle
+import signal
+import subprocess
+import sys
 import threading
 import time
 from typing import Any
@@ -199,6 +202,7 @@ def test_a_board_of_wrong_types_is_refused(change: dict[str, Any]) -> None:
         "4,x/4,4 S 0-0 0",
         "4,4/4,4 S 0 0",
         "4,4/4 S 0-0 0",
+        "\ud800",
     ],
 )
 def test_text_that_is_no_position_is_refused(text: str) -> None:
@@ -234,6 +238,20 @@ def test_perft_lets_other_threads_run() -> None:
         time.sleep(0)
     thread.join()
     assert turns > 10
+
+
+def test_perft_stops_at_ctrl_c() -> None:
+    program = "import endodoi as ed; print('ready', flush=True);"
+    program += "ed.Position.start(ed.Ruleset()).perft(60)"
+    pipe = subprocess.PIPE
+    with subprocess.Popen([sys.executable, "-c", program], stdout=pipe, stderr=pipe) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"ready\n"
+        time.sleep(0.5)
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=30)
+    assert process.returncode == -signal.SIGINT
+    assert err.rstrip().endswith(b"KeyboardInterrupt")
 
 
 def test_the_picture_is_well_formed_and_shows_every_pit() -> None:
