@@ -8,7 +8,7 @@ mod common;
 
 use batch_twin::{Twin, batch, compare, step};
 use common::{changed, dodoi, random_board, random_ruleset, set_up, stream, with};
-use endodoi::batch::{Autoreset, Batch, BatchConfig, IllegalMove, StepArrays};
+use endodoi::batch::{Autoreset, Batch, BatchConfig, IllegalMove, Instructions, StepArrays};
 use endodoi::rng::{self, Purpose};
 use endodoi::{Direction, Endless, LoneCapture, Position, Ruleset, RulesetFields, Variant};
 
@@ -275,6 +275,43 @@ fn append(all: &mut StepArrays, part: StepArrays) {
     all.plies.extend(part.plies);
     all.end_reason.extend(part.end_reason);
     all.ended.extend(part.ended);
+}
+
+#[test]
+fn every_set_of_instructions_gives_identical_results() {
+    let mut rulesets = rulesets();
+    rulesets.extend([dodoi(10), dodoi(16), dodoi(17), dodoi(1)]);
+    for (index, ruleset) in rulesets.into_iter().enumerate() {
+        let config = BatchConfig {
+            illegal: IllegalMove::Loss,
+            max_plies: Some(200),
+            ..BatchConfig::new(150, ruleset)
+        };
+        let mut twin = Twin::new(config, index as u64);
+        let mut batches: Vec<Batch> = Instructions::ALL
+            .into_iter()
+            .filter(|set| set.is_available())
+            .map(|set| {
+                let instructions = Some(set);
+                batch(
+                    BatchConfig {
+                        instructions,
+                        ..config
+                    },
+                    index as u64,
+                )
+            })
+            .collect();
+        let mut rng = stream(2, index as u64);
+        for _ in 0..120 {
+            let actions = twin.actions(&mut rng);
+            twin.step(&actions);
+            let expected = step(&mut batches[0], &actions);
+            for other in &mut batches[1..] {
+                assert_eq!(step(other, &actions), expected, "{ruleset}");
+            }
+        }
+    }
 }
 
 #[test]

@@ -4,7 +4,9 @@ use std::fmt::Debug;
 use std::sync::Arc;
 
 use crate::batch::LANES;
+use crate::batch::lanes::{LaneBoards, Shared};
 use crate::batch::packed::{LapTable, Packed};
+use crate::batch::simd::Instructions;
 use crate::batch::wide::Wide;
 use crate::ruleset::{LoneCapture, Ruleset};
 
@@ -79,6 +81,8 @@ pub(super) trait Boards: Debug + Send + Sync {
 /// The shape of boards that is fastest for a rule set, and the tables they share.
 #[derive(Clone, Debug)]
 pub(super) enum Shape {
+    /// Up to 32 pits, one pit of all boards in a row of bytes.
+    Lanes(Arc<Shared>),
     /// Up to 8 pits of a byte in one word.
     Packed1(Arc<LapTable<1>>),
     /// Up to 16 pits.
@@ -93,7 +97,12 @@ pub(super) enum Shape {
 
 impl Shape {
     /// Chooses the shape for games that start under `ruleset`.
-    pub(super) fn of(ruleset: &Ruleset) -> Shape {
+    ///
+    /// Packed boards are the twin of lanes without vector instructions.
+    pub(super) fn of(ruleset: &Ruleset, instructions: Instructions) -> Shape {
+        if let Some(shared) = Shared::new(ruleset, instructions) {
+            return Shape::Lanes(Arc::new(shared));
+        }
         let pits = ruleset.pits();
         if pits as u32 * u32::from(ruleset.seeds_per_pit()) > MAX_PACKED_SEEDS {
             return Shape::Wide;
@@ -110,6 +119,7 @@ impl Shape {
     /// Makes 64 empty boards.
     pub(super) fn boards(&self, ruleset: &Ruleset) -> Box<dyn Boards> {
         match self {
+            Shape::Lanes(shared) => Box::new(LaneBoards::new(shared.clone())),
             Shape::Packed1(table) => Box::new(Packed::new(table.clone())),
             Shape::Packed2(table) => Box::new(Packed::new(table.clone())),
             Shape::Packed3(table) => Box::new(Packed::new(table.clone())),

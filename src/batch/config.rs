@@ -1,5 +1,6 @@
 //! What a batch is told when it is made.
 
+use crate::batch::Instructions;
 use serde::{Deserialize, Serialize};
 
 use crate::batch::error::BatchError;
@@ -44,6 +45,7 @@ pub enum Autoreset {
 /// | `illegal` | [`IllegalMove::Raise`] | |
 /// | `autoreset` | [`Autoreset::NextStep`] | |
 /// | `num_threads` | `None` (every core the process may use) | 1 to 1,024 threads |
+/// | `instructions` | `None` (`ENDODOI_INSTRUCTIONS`, else the fastest there are) | those of this processor |
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BatchConfig {
@@ -64,6 +66,10 @@ pub struct BatchConfig {
     /// Threads of this batch; `None` for as many as the affinity and cgroup of the process allow.
     /// Results never depend on it.
     pub num_threads: Option<usize>,
+    /// Instructions that boards are sown with; results never depend on them. Not part of a
+    /// snapshot.
+    #[serde(skip)]
+    pub instructions: Option<Instructions>,
 }
 
 impl BatchConfig {
@@ -77,6 +83,7 @@ impl BatchConfig {
             illegal: IllegalMove::Raise,
             autoreset: Autoreset::NextStep,
             num_threads: None,
+            instructions: None,
         }
     }
 

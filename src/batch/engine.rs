@@ -9,7 +9,7 @@ use crate::batch::buffers::{StepBuffers, check_length, observation_length};
 use crate::batch::config::{Autoreset, BatchConfig, IllegalMove, Seeds};
 use crate::batch::error::{BatchError, IllegalReason};
 use crate::batch::opening::MAX_TRIES;
-use crate::batch::{EndCode, LANES};
+use crate::batch::{EndCode, Instructions, LANES};
 use crate::pit::PitSet;
 use crate::position::{Outcome, Position};
 use crate::ruleset::Ruleset;
@@ -57,9 +57,14 @@ impl Batch {
     /// [`BatchError`] for a setting outside its range, or when the threads cannot be started.
     pub fn new(config: BatchConfig) -> Result<Batch, BatchError> {
         config.check()?;
+        let instructions = match Instructions::chosen(config.instructions)? {
+            // Packed words beat lanes in plain Rust (measured); only a test asks for these.
+            Instructions::Portable if config.instructions.is_none() => Instructions::Scalar,
+            chosen => chosen,
+        };
         let terms = Terms {
             ruleset: config.ruleset,
-            shape: Shape::of(&config.ruleset),
+            shape: Shape::of(&config.ruleset, instructions),
             start: Position::start(&config.ruleset),
             max_plies: config.max_plies.unwrap_or(u32::MAX),
             opening_plies: config.random_opening_plies,

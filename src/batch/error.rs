@@ -1,5 +1,6 @@
 //! Why a batch refuses something.
 
+use crate::batch::InstructionsError;
 use thiserror::Error;
 
 use crate::position::SetupError;
@@ -108,6 +109,9 @@ pub enum BatchError {
         /// How many openings were drawn.
         tries: u32,
     },
+    /// Instructions that do not exist or that this processor does not have.
+    #[error(transparent)]
+    Instructions(#[from] InstructionsError),
     /// The threads cannot be started.
     #[error("num_threads is {num_threads}, but they cannot be started: {reason}")]
     Threads {

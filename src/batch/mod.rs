@@ -25,13 +25,19 @@
 //! # Shape
 //!
 //! A block keeps one array for each thing it knows of its 64 games, and their boards in the shape
-//! that was measured to be fastest. Boards of up to 32 pits and 255 seeds are a byte a pit in one
-//! to four words, where a lap is a table look-up and an addition; all candidate moves of a block
-//! pass through four places that go on to the next candidate as soon as a sowing ends, so that a
-//! long sowing holds up nothing. Larger boards are rows of `u16`, whose candidates are followed on
-//! a copy of a byte a pit. What either shape cannot tell is left to the scalar rules of
-//! [`sowing`](crate::sowing), so that the answer is the same for every lap limit. Steps allocate
-//! nothing unless random openings are drawn.
+//! that was measured to be fastest:
+//!
+//! - *Lanes*, with vector instructions, for boards of up to 32 pits and 255 seeds: a row of bytes
+//!   holds one pit of all 64 boards, and all lanes sow lap by lap together. A lane whose sowing
+//!   has ended takes its board's next candidate, so that a long sowing holds up nothing.
+//! - *Packed*, the same boards on every processor: a byte a pit in one to four words, where a lap
+//!   is a table look-up and an addition, four candidates in flight.
+//! - *Wide*, all other boards: rows of `u16`, whose candidates are followed on a copy of a byte a
+//!   pit.
+//!
+//! What a shape cannot tell is left to the scalar rules of [`sowing`](crate::sowing), so that the
+//! answer is the same for every lap limit and every set of instructions. Steps allocate nothing
+//! unless random openings are drawn.
 
 mod block;
 mod boards;
@@ -40,9 +46,11 @@ mod config;
 mod end;
 mod engine;
 mod error;
+mod lanes;
 mod light;
 pub(crate) mod opening;
 mod packed;
+pub(crate) mod simd;
 mod snapshot;
 mod wide;
 
@@ -51,6 +59,7 @@ pub use config::{Autoreset, BatchConfig, IllegalMove, Seeds};
 pub use end::EndCode;
 pub use engine::Batch;
 pub use error::{BatchError, IllegalReason, SnapshotError};
+pub use simd::{Instructions, InstructionsError};
 
 /// Lanes in a block: one bit of a word each.
 const LANES: usize = 64;

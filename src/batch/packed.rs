@@ -165,6 +165,39 @@ impl<const W: usize> LapTable<W> {
     }
 }
 
+/// Sows one board at a time.
+pub(super) trait Relay: std::fmt::Debug + Send + Sync {
+    /// Sows a column, a byte for each pit; `None`, and the board is as it was, when the sowing is
+    /// endless (S6). Returns the pit of the last seed.
+    fn relay(&self, board: &mut [u8; 32], column: usize) -> Option<u8>;
+}
+
+impl<const W: usize> Relay for LapTable<W> {
+    fn relay(&self, board: &mut [u8; 32], column: usize) -> Option<u8> {
+        let mut words = [0; W];
+        for (word, bytes) in words.iter_mut().zip(board.as_chunks::<8>().0) {
+            *word = u64::from_le_bytes(*bytes);
+        }
+        let entry = column << 8 | usize::from(board[column]);
+        let (words, last) = LapTable::relay(self, words, entry)?;
+        for (word, bytes) in words.iter().zip(board.as_chunks_mut::<8>().0) {
+            *bytes = word.to_le_bytes();
+        }
+        Some(last as u8)
+    }
+}
+
+/// Returns what sows boards of a rule set one at a time, `None` for more than 32 pits.
+pub(super) fn relay_of(ruleset: &Ruleset) -> Option<Box<dyn Relay>> {
+    Some(match ruleset.pits().div_ceil(8) {
+        1 => Box::new(LapTable::<1>::new(ruleset)),
+        2 => Box::new(LapTable::<2>::new(ruleset)),
+        3 => Box::new(LapTable::<3>::new(ruleset)),
+        4 => Box::new(LapTable::<4>::new(ruleset)),
+        _ => return None,
+    })
+}
+
 /// The boards of 64 lanes, each packed into `W` words.
 #[derive(Debug)]
 pub(super) struct Packed<const W: usize> {

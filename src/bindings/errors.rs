@@ -230,6 +230,9 @@ impl From<BatchError> for PyErr {
             BatchError::Threads { num_threads, .. } => fields
                 .set("field", "num_threads")?
                 .set("value", num_threads),
+            BatchError::Instructions(error) => {
+                fields.set("field", error.field)?.set("value", error.value)
+            }
             BatchError::ActionsLength { got, .. } => {
                 fields.set("field", "actions")?.set("value", got)
             }
@@ -292,9 +295,9 @@ impl From<SimulateError> for PyErr {
                 })
             }
             SimulateError::Player(error) => error.into(),
-            SimulateError::Instructions { field, value, .. } => {
+            SimulateError::Instructions(error) => {
                 exception("SimulationError", &message, |fields| {
-                    fields.set("field", field)?.set("value", value)
+                    fields.set("field", error.field)?.set("value", error.value)
                 })
             }
             SimulateError::Threads { .. } => exception("SimulationError", &message, |fields| {

@@ -4,7 +4,7 @@ use thiserror::Error;
 
 use crate::policy::PolicyError;
 use crate::ruleset::Ruleset;
-use crate::simulate::Instructions;
+use crate::simulate::{Instructions, InstructionsError};
 
 /// The most games of one simulation.
 const MAX_GAMES: u64 = 1_000_000_000_000;
@@ -75,15 +75,8 @@ pub enum SimulateError {
     #[error(transparent)]
     Player(#[from] PolicyError),
     /// Instructions that do not exist or that this processor does not have.
-    #[error("{field} is {value:?}, expected one of {}", expected.join(", "))]
-    Instructions {
-        /// The field's or environment variable's name.
-        field: &'static str,
-        /// The name given.
-        value: String,
-        /// The names that this processor has.
-        expected: Vec<&'static str>,
-    },
+    #[error(transparent)]
+    Instructions(#[from] InstructionsError),
     /// The threads cannot be started.
     #[error("the threads cannot be started: {message}")]
     Threads {

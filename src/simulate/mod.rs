@@ -10,8 +10,8 @@ mod table;
 mod tally;
 
 pub use crate::batch::EndCode;
+pub use crate::batch::{Instructions, InstructionsError};
 pub use config::{SimulateConfig, SimulateError};
-pub use lanes::Instructions;
 pub use run::{Progress, simulate, simulate_between};
 pub use summary::{Mean, Share, Summary};
 pub use table::GameTable;

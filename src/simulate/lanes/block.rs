@@ -1,5 +1,6 @@
 //! One block: 64 random games side by side, each in a lane of its own.
 
+use crate::batch::simd::{LANES, MAX_PITS, Ring, Row, Streams, WideRow, next_word};
 use crate::board::Board;
 use crate::rng::{self, Purpose};
 use crate::ruleset::{Direction, Endless, LoneCapture, Ruleset};
@@ -8,12 +9,6 @@ use crate::simulate::EndCode;
 use crate::simulate::lockstep::Limits;
 use crate::simulate::random_games::RandomGame;
 use crate::simulate::tally::{GameRow, Tally};
-
-use super::portable::next_word;
-use super::vector::{LANES, MAX_PITS, Prefixes, Row, Streams, WideRow};
-
-/// The most seeds of a game that lies in lanes: every count of seeds fits a byte.
-const MAX_SEEDS: usize = 255;
 
 /// Laps after which a sowing is watched for the return of an earlier state.
 const WATCH_FROM: u32 = 32;
@@ -28,9 +23,7 @@ pub(super) const MANY_PLIES: u8 = 255;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rules {
     pub(super) ruleset: Ruleset,
-    pub(super) pits: usize,
-    pub(super) prefixes: Prefixes,
-    pub(super) parity: bool,
+    pub(super) ring: Ring,
     pub(super) lone_taken: bool,
     /// Laps of the first look at a sowing.
     pub(super) first_look: u8,
@@ -41,15 +34,9 @@ pub(super) struct Rules {
 impl Rules {
     /// Returns the rules for lanes, `None` where the board or its seeds do not fit.
     pub(super) fn of(ruleset: &Ruleset, max_plies: Option<u32>) -> Option<Rules> {
-        let pits = ruleset.pits();
-        if pits > MAX_PITS || pits * usize::from(ruleset.seeds_per_pit()) > MAX_SEEDS {
-            return None;
-        }
         Some(Rules {
             ruleset: *ruleset,
-            pits,
-            prefixes: Prefixes::new(pits),
-            parity: ruleset.direction() == Direction::Parity,
+            ring: Ring::of(ruleset)?,
             lone_taken: ruleset.lone_capture() == LoneCapture::Taken,
             first_look: ruleset.lap_limit().min(WATCH_FROM) as u8,
             cap: max_plies.and_then(|cap| u16::try_from(cap).ok()),
@@ -233,13 +220,13 @@ impl Block {
         self.long_seeds[lane] += u64::from(seeds);
         self.seeds_before.0[lane] = self.seeds_sum.0[lane];
         let mut next = LOOK_EVERY.min(limit - laps);
-        if rules.parity {
+        if rules.ruleset.direction() == Direction::Parity {
             if laps.is_power_of_two() {
                 self.keep_state(lane, rules);
             }
             next = next.min((laps + 1).next_power_of_two() - laps);
         } else if self.watched >> lane & 1 == 0 {
-            for (watch, saved) in self.watch.iter_mut().zip(&self.saved).take(rules.pits) {
+            for (watch, saved) in self.watch.iter_mut().zip(&self.saved).take(rules.ring.pits) {
                 watch.0[lane] = saved.0[lane];
             }
             self.watch_at.0[lane] = self.origin.0[lane];
@@ -249,7 +236,7 @@ impl Block {
     }
 
     fn keep_state(&mut self, lane: usize, rules: &Rules) {
-        for (watch, pits) in self.watch.iter_mut().zip(&self.pits).take(rules.pits) {
+        for (watch, pits) in self.watch.iter_mut().zip(&self.pits).take(rules.ring.pits) {
             watch.0[lane] = pits.0[lane];
         }
         let at = self.at.0[lane];
@@ -276,7 +263,7 @@ impl Block {
         self.long_laps[lane] = 0;
         self.long_seeds[lane] = 0;
         self.laps.0[lane] = 0;
-        for (pits, saved) in self.pits.iter_mut().zip(&self.saved).take(rules.pits) {
+        for (pits, saved) in self.pits.iter_mut().zip(&self.saved).take(rules.ring.pits) {
             pits.0[lane] = saved.0[lane];
         }
         let mut tally = self.tally(lane);
@@ -305,7 +292,7 @@ impl Block {
     fn draw_again(&mut self, lane: usize, rules: &Rules) -> Option<(usize, u32)> {
         let board = self.board(lane, rules);
         let side = self.to_move(lane);
-        let columns = rules.pits / 2;
+        let columns = rules.ring.pits / 2;
         let mut pits = crate::policy::random::non_empty(board.row(side));
         pits.remove(usize::from(self.origin.0[lane]) % columns);
         let mut refused = 1;
@@ -328,7 +315,7 @@ impl Block {
 
     /// Returns a lane's pits and captures; nothing of it is in hand.
     pub(super) fn board(&self, lane: usize, rules: &Rules) -> Board {
-        let mut board = Board::empty(rules.pits / 2);
+        let mut board = Board::empty(rules.ring.pits / 2);
         for (seeds, pit) in board.pits_mut().iter_mut().zip(&self.pits) {
             *seeds = pit.0[lane].into();
         }

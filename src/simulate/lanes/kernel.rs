@@ -5,7 +5,7 @@
 //! `random_games.rs`, move by move.
 
 use super::block::{Block, Games, MANY_PLIES, Rules};
-use super::vector::{LANES, Vector};
+use crate::batch::simd::{LANES, Row, Vector, sow_lap};
 
 /// Lanes that wait before their sowings are settled together.
 const WAITING: u32 = 20;
@@ -23,7 +23,7 @@ pub(super) fn play<V: Vector, const PITS: usize>(
     rules: &Rules,
     games: &mut Games<'_>,
 ) {
-    let pits = if PITS > 0 { PITS } else { rules.pits };
+    let pits = if PITS > 0 { PITS } else { rules.ring.pits };
     let mut until_sums = LAPS_OF_SUMS;
     let mut waiting = u64::MAX;
     loop {
@@ -32,7 +32,7 @@ pub(super) fn play<V: Vector, const PITS: usize>(
             return;
         }
         loop {
-            let relay = sow_lap(v, pits, block, rules);
+            let relay = count_lap(v, pits, block, rules);
             until_sums -= 1;
             if until_sums == 0 {
                 block.take_sums();
@@ -48,59 +48,16 @@ pub(super) fn play<V: Vector, const PITS: usize>(
     }
 }
 
-/// Sows one lap in every lane that holds seeds and lifts the next one where the last seed fell
-/// into an occupied pit (S1 to S5). Returns the lanes that relay.
+/// Sows one lap in every lane that holds seeds, counts it, and returns the lanes that relay.
 #[inline(always)]
-fn sow_lap<V: Vector>(v: V, pits: usize, block: &mut Block, rules: &Rules) -> u64 {
-    let (zero, one) = (v.splat(0), v.splat(1));
-    let count = v.splat(pits as u8);
-    let wrap = |at: V::Bytes| v.min(at, v.sub(at, count));
+fn count_lap<V: Vector>(v: V, pits: usize, block: &mut Block, rules: &Rules) -> u64 {
     let held = v.load(&block.held);
-    let at = v.load(&block.at);
-    let sown = v.some(held);
     v.add_wide(&mut block.seeds_sum, held);
-    let rest = drop_rounds(v, pits, block, held);
-    let forward = wrap(v.add(at, rest));
-    let (mut first, mut last) = (wrap(v.add(at, one)), forward);
-    if rules.parity {
-        let back = v.sub(at, rest);
-        let back = v.min(back, v.add(back, count));
-        let odd = v.odd(held);
-        first = v.select(odd, back, first);
-        last = v.select(odd, back, forward);
-    }
-    let mut lap = v.begin_lap(&rules.prefixes, pits, first, rest);
-    let mut next = zero;
-    // A waiting lane stands at a pit with the one seed that ended its sowing, or at no pit.
-    for (pit, row) in block.pits[..pits].iter_mut().enumerate() {
-        let seeds = v.drop_seed(&mut lap, pit, v.load(row));
-        let here = v.eq(last, v.splat(pit as u8));
-        let lifted = v.and(here, v.lt(one, seeds));
-        next = v.select(lifted, seeds, next);
-        v.store(v.clear(seeds, lifted), row);
-    }
-    v.store(v.increment(v.load(&block.laps), sown), &mut block.laps);
-    // A lane that rests keeps its place: going round once more would bring it to a pit.
-    v.store(v.select(sown, last, at), &mut block.at);
-    v.store(next, &mut block.held);
+    let laps = v.increment(v.load(&block.laps), v.some(held));
+    v.store(laps, &mut block.laps);
+    let (at, held) = (&mut block.at, &mut block.held);
+    let next = sow_lap(v, pits, &rules.ring, &mut block.pits, at, held);
     v.bits(v.some(next))
-}
-
-/// Drops one seed into every pit for each full round of a lap and returns the seeds left (S2).
-#[inline(always)]
-fn drop_rounds<V: Vector>(v: V, pits: usize, block: &mut Block, held: V::Bytes) -> V::Bytes {
-    let most = v.splat(pits as u8 - 1);
-    let mut rest = held;
-    loop {
-        let full = v.lt(most, rest);
-        if v.bits(full) == 0 {
-            return rest;
-        }
-        rest = v.select(full, v.sub(rest, v.splat(pits as u8)), rest);
-        for row in &mut block.pits[..pits] {
-            v.store(v.increment(v.load(row), full), row);
-        }
-    }
 }
 
 /// Looks at sowings that have gone on for long and ends those that never will (S6).
@@ -228,7 +185,7 @@ fn capture<V: Vector>(v: V, pits: usize, block: &mut Block, rules: &Rules, ended
 /// Returns the lanes whose game may end by E3 or E4, or is too long for their counts.
 #[inline(always)]
 fn due_to_end<V: Vector>(v: V, block: &Block, rules: &Rules, ended: u64) -> u64 {
-    let equals = |bytes: &[super::vector::Row; 2], number: u16| {
+    let equals = |bytes: &[Row; 2], number: u16| {
         let [low, high] = number.to_le_bytes();
         let low = v.eq(v.load(&bytes[0]), v.splat(low));
         v.bits(v.and(low, v.eq(v.load(&bytes[1]), v.splat(high))))

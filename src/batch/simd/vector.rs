@@ -1,39 +1,39 @@
 //! The operations on 64 lanes of bytes that the lockstep kernel is written in.
 
 /// Games in one block.
-pub(super) const LANES: usize = 64;
+pub(crate) const LANES: usize = 64;
 
 /// One byte of every lane.
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(64))]
-pub(super) struct Row(pub(super) [u8; LANES]);
+pub(crate) struct Row(pub(crate) [u8; LANES]);
 
 impl Row {
-    pub(super) const ZERO: Row = Row([0; LANES]);
+    pub(crate) const ZERO: Row = Row([0; LANES]);
 }
 
 /// One 16-bit number of every lane.
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(64))]
-pub(super) struct WideRow(pub(super) [u16; LANES]);
+pub(crate) struct WideRow(pub(crate) [u16; LANES]);
 
 /// The most pits of a board that lies in lanes: twice round the ring fits a row.
-pub(super) const MAX_PITS: usize = 32;
+pub(crate) const MAX_PITS: usize = 32;
 
 /// The four state words of every lane's [`Xoshiro128PlusPlus`](crate::rng::Xoshiro128PlusPlus).
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(64))]
-pub(super) struct Streams(pub(super) [[u32; LANES]; 4]);
+pub(crate) struct Streams(pub(crate) [[u32; LANES]; 4]);
 
 /// For the end of every lap on a ring gone round twice, `0..=2N`: which pits lie before it an odd
 /// number of times, eight pits to a row.
 ///
 /// Two ends that are less than `N` apart differ in exactly the pits between them.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Prefixes(pub(super) [Row; MAX_PITS / 8]);
+pub(crate) struct Prefixes(pub(crate) [Row; MAX_PITS / 8]);
 
 impl Prefixes {
-    pub(super) fn new(pits: usize) -> Prefixes {
+    pub(crate) fn new(pits: usize) -> Prefixes {
         let mut rows = [Row::ZERO; MAX_PITS / 8];
         for end in 1..=(2 * pits).min(LANES - 1) {
             let pit = (end - 1) % pits;
@@ -46,11 +46,21 @@ impl Prefixes {
     }
 }
 
+/// Work that is written once for every set of instructions.
+///
+/// Implementations of `run` are marked `#[inline(always)]`: only inlined into the function that
+/// switches the instructions on are the operations single instructions.
+pub(crate) trait Kernel {
+    type Output;
+
+    fn run<V: Vector>(self, v: V) -> Self::Output;
+}
+
 /// A set of instructions for 64 lanes of bytes; a value proves that the processor has them.
 ///
 /// Comparisons and numbers are unsigned. The twin of every implementation is
 /// [`Portable`](super::portable::Portable), which is plain Rust.
-pub(super) trait Vector: Copy {
+pub(crate) trait Vector: Copy {
     /// A byte of every lane in registers.
     type Bytes: Copy;
     /// A flag of every lane in registers.
@@ -113,7 +123,7 @@ pub(super) trait Vector: Copy {
 /// A lap as the steps from its first pit to the pit whose turn it is, for sets of instructions
 /// without a look-up in 64 bytes.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Steps<V: Vector> {
+pub(crate) struct Steps<V: Vector> {
     steps: V::Bytes,
     rest: V::Bytes,
     count: V::Bytes,
@@ -122,7 +132,7 @@ pub(super) struct Steps<V: Vector> {
 impl<V: Vector> Steps<V> {
     /// Starts at pit 0; the arguments are those of [`Vector::begin_lap`].
     #[inline(always)]
-    pub(super) fn new(v: V, pits: usize, first: V::Bytes, rest: V::Bytes) -> Steps<V> {
+    pub(crate) fn new(v: V, pits: usize, first: V::Bytes, rest: V::Bytes) -> Steps<V> {
         let count = v.splat(pits as u8);
         let steps = v.sub(count, first);
         Steps {
@@ -134,7 +144,7 @@ impl<V: Vector> Steps<V> {
 
     /// Does what [`Vector::drop_seed`] does and goes on to the next pit.
     #[inline(always)]
-    pub(super) fn drop_seed(&mut self, v: V, seeds: V::Bytes) -> V::Bytes {
+    pub(crate) fn drop_seed(&mut self, v: V, seeds: V::Bytes) -> V::Bytes {
         let seeds = v.increment(seeds, v.lt_small(self.steps, self.rest));
         let steps = v.add(self.steps, v.splat(1));
         self.steps = v.min(steps, v.sub(steps, self.count));

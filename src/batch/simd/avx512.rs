@@ -8,16 +8,15 @@
 
 use std::arch::x86_64::*;
 
-use super::block::{Block, Games, Rules};
-use super::vector::{LANES, Prefixes, Row, Streams, Vector, WideRow};
+use super::vector::{Kernel, LANES, Prefixes, Row, Streams, Vector, WideRow};
 
 /// Proof that the processor has AVX-512 F, BW, VL and VBMI.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Avx512(());
+pub(crate) struct Avx512(());
 
 impl Avx512 {
     /// Returns the proof if the processor has the instructions.
-    pub(super) fn detect() -> Option<Avx512> {
+    pub(crate) fn detect() -> Option<Avx512> {
         let found = is_x86_feature_detected!("avx512f")
             && is_x86_feature_detected!("avx512bw")
             && is_x86_feature_detected!("avx512vl")
@@ -25,17 +24,17 @@ impl Avx512 {
         found.then_some(Avx512(()))
     }
 
-    /// Plays games with these instructions.
-    pub(super) fn play(self, block: &mut Block, rules: &Rules, games: &mut Games<'_>) {
+    /// Runs a kernel with these instructions.
+    pub(crate) fn run<K: Kernel>(self, kernel: K) -> K::Output {
         // SAFETY: `self` proves that the processor has the instructions.
-        unsafe { play(self, block, rules, games) }
+        unsafe { run(self, kernel) }
     }
 }
 
-/// Compiles the kernel with the instructions switched on.
+/// Compiles a kernel with the instructions switched on.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi")]
-fn play(v: Avx512, block: &mut Block, rules: &Rules, games: &mut Games<'_>) {
-    super::by_size(v, block, rules, games);
+fn run<K: Kernel>(v: Avx512, kernel: K) -> K::Output {
+    kernel.run(v)
 }
 
 // SAFETY of every block below: `self` proves that the processor has the instructions, and loads

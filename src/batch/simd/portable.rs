@@ -4,7 +4,7 @@ use super::vector::{LANES, Prefixes, Row, Steps, Streams, Vector, WideRow};
 
 /// Works on every processor.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Portable;
+pub(crate) struct Portable;
 
 type Bytes = [u8; LANES];
 
@@ -183,7 +183,7 @@ impl Vector for Portable {
 
 /// Advances one lane's stream (xoshiro128++, Blackman and Vigna 2019).
 #[inline(always)]
-pub(super) fn next_word(streams: &mut Streams, lane: usize) -> u32 {
+pub(crate) fn next_word(streams: &mut Streams, lane: usize) -> u32 {
     let [s0, s1, s2, s3] = &mut streams.0;
     let (s0, s1) = (&mut s0[lane], &mut s1[lane]);
     let (s2, s3) = (&mut s2[lane], &mut s3[lane]);

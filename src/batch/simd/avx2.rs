@@ -8,30 +8,29 @@
 
 use std::arch::x86_64::*;
 
-use super::block::{Block, Games, Rules};
-use super::vector::{LANES, Prefixes, Row, Steps, Streams, Vector, WideRow};
+use super::vector::{Kernel, LANES, Prefixes, Row, Steps, Streams, Vector, WideRow};
 
 /// Proof that the processor has AVX2.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Avx2(());
+pub(crate) struct Avx2(());
 
 impl Avx2 {
     /// Returns the proof if the processor has the instructions.
-    pub(super) fn detect() -> Option<Avx2> {
+    pub(crate) fn detect() -> Option<Avx2> {
         is_x86_feature_detected!("avx2").then_some(Avx2(()))
     }
 
-    /// Plays games with these instructions.
-    pub(super) fn play(self, block: &mut Block, rules: &Rules, games: &mut Games<'_>) {
+    /// Runs a kernel with these instructions.
+    pub(crate) fn run<K: Kernel>(self, kernel: K) -> K::Output {
         // SAFETY: `self` proves that the processor has the instructions.
-        unsafe { play(self, block, rules, games) }
+        unsafe { run(self, kernel) }
     }
 }
 
-/// Compiles the kernel with the instructions switched on.
+/// Compiles a kernel with the instructions switched on.
 #[target_feature(enable = "avx2")]
-fn play(v: Avx2, block: &mut Block, rules: &Rules, games: &mut Games<'_>) {
-    super::by_size(v, block, rules, games);
+fn run<K: Kernel>(v: Avx2, kernel: K) -> K::Output {
+    kernel.run(v)
 }
 
 type Two = [__m256i; 2];
