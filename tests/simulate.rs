@@ -412,6 +412,46 @@ fn an_interrupted_simulation_keeps_the_first_games() {
     assert_eq!(none.summary().games, 0);
 }
 
+/// Plays the lowest legal column and counts the positions it was asked about.
+struct Counting(usize);
+
+impl Policy for Counting {
+    fn name(&self) -> String {
+        "counting".to_owned()
+    }
+
+    fn choose(
+        &mut self,
+        positions: &[Position],
+        _streams: &mut [Xoshiro128PlusPlus],
+        moves: &mut [u8],
+    ) -> Result<(), PolicyError> {
+        self.0 += positions.len();
+        for (column, position) in moves.iter_mut().zip(positions) {
+            *column = position.legal_moves().iter().next().unwrap() as u8;
+        }
+        Ok(())
+    }
+}
+
+#[test]
+fn a_simulation_can_be_stopped_after_a_few_moves() {
+    let config = SimulateConfig::new(ruleset(r#"{"columns":6}"#), 1000);
+    let mut calls = 0;
+    let mut stop = |_| {
+        calls += 1;
+        if calls > 1 {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
+    };
+    let mut south = Counting(0);
+    let table = simulate_between(&config, &mut south, &mut Random, &mut stop).unwrap();
+    assert!(table.is_empty());
+    assert!((1..=4).contains(&south.0), "{} moves", south.0);
+}
+
 #[test]
 fn progress_counts_up_to_all_games() {
     for south in [PolicySpec::Random, PolicySpec::Greedy] {

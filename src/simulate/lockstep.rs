@@ -196,7 +196,8 @@ struct Pace {
 
 impl Default for Pace {
     fn default() -> Pace {
-        Pace { group: 64 }
+        // Few, for a player that thinks long has to be stopped in time too.
+        Pace { group: 4 }
     }
 }
 
