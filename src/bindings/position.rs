@@ -214,6 +214,7 @@ impl PyPosition {
     /// Count the move sequences of exactly ``depth`` plies; a finished game has none.
     ///
     /// Other Python threads run meanwhile, and Ctrl-C stops it.
+    #[allow(clippy::redundant_closure_for_method_calls)] // The path is of one lifetime only.
     fn perft(&self, py: Python<'_>, depth: &Bound<'_, PyAny>) -> PyResult<u64> {
         let value = whole(depth, "depth")?;
         let depth = u32::try_from(value).map_err(|_| {
