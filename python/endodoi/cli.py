@@ -177,11 +177,12 @@ def ruleset_of(options: argparse.Namespace) -> Ruleset:
 
 
 def position_of(options: argparse.Namespace) -> Position:
-    """Return the position that the options name."""
-    ruleset = ruleset_of(options)
+    """Return the position that the options name; a text tells its own number of columns."""
     if options.text is None:
-        return Position.start(ruleset)
-    return Position.from_text(options.text, ruleset)
+        return Position.start(ruleset_of(options))
+    if options.columns is None:
+        options.columns = options.text.partition("/")[0].count(",") + 1
+    return Position.from_text(options.text, ruleset_of(options))
 
 
 def simulate_command(options: argparse.Namespace) -> int:

@@ -91,7 +91,8 @@ impl PyBatch {
                 .transpose()?,
             ..BatchConfig::new(rows, ruleset.0)
         };
-        Ok(PyBatch::of_batch(py, Batch::new(config)?, copy))
+        let batch = Batch::new(config).map_err(in_users_words)?;
+        Ok(PyBatch::of_batch(py, batch, copy))
     }
 
     /// Start new games in all rows, or in those of a mask.
@@ -499,4 +500,22 @@ fn unknown_name(field: &str, value: &str, expected: &str) -> PyErr {
     exception("BatchError", &message, |fields| {
         fields.set("field", field)?.set("value", value)
     })
+}
+
+/// Names the rows of a batch as users of the environment do.
+fn in_users_words(error: BatchError) -> BatchError {
+    match error {
+        BatchError::OutOfRange {
+            field: "rows",
+            value,
+            low,
+            high,
+        } => BatchError::OutOfRange {
+            field: "num_envs",
+            value,
+            low,
+            high,
+        },
+        other => other,
+    }
 }

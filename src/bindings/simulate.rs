@@ -1,10 +1,11 @@
 //! `simulate` and `GameTable`: many games between two players.
 
+use std::ffi::CString;
 use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use numpy::{PyArray1, PyArrayMethods};
-use pyo3::exceptions::PyException;
+use pyo3::exceptions::{PyException, PyRuntimeWarning};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 
@@ -257,6 +258,7 @@ pub(super) fn simulate<'py>(
         }
     });
     let mut table = played?;
+    interruption.warn_of_failure(py)?;
     if interruption.by_player() {
         // Games that the interrupted player was choosing in are not lost: they are not played.
         let lost = table
@@ -295,9 +297,10 @@ fn count<T: TryFrom<i64>>(value: &Bound<'_, PyAny>, field: &str) -> PyResult<T> 
     })
 }
 
-/// What stopped a simulation: an interrupt, or what a player or the progress function raised.
+/// What stopped a simulation: an interrupt, or what a player or the progress function raised; and
+/// the first failure that only lost games.
 #[derive(Clone, Default)]
-struct Interruption(Arc<Mutex<Option<Stop>>>);
+struct Interruption(Arc<Mutex<Option<Stop>>>, Arc<Mutex<Option<String>>>);
 
 struct Stop {
     error: PyErr,
@@ -311,6 +314,24 @@ impl Interruption {
 
     fn set(&self, error: PyErr, by_player: bool) {
         self.slot().get_or_insert(Stop { error, by_player });
+    }
+
+    /// Keeps what a player raised, the first time.
+    fn note_failure(&self, name: &str, error: &PyErr) {
+        let mut first = self.1.lock().unwrap_or_else(PoisonError::into_inner);
+        first.get_or_insert_with(|| {
+            format!("player {name} failed and lost the games it failed in; at first: {error}")
+        });
+    }
+
+    /// Warns of the first failure, so that lost games are no riddle.
+    fn warn_of_failure(&self, py: Python<'_>) -> PyResult<()> {
+        let mut first = self.1.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(message) = first.take() else {
+            return Ok(());
+        };
+        let message = CString::new(message.replace('\0', " "))?;
+        PyErr::warn(py, &py.get_type::<PyRuntimeWarning>(), &message, 2)
     }
 
     fn is_set(&self) -> bool {
@@ -432,7 +453,9 @@ impl Policy for PyPolicy {
         Python::attach(|py| {
             self.call(py, positions, moves).map_err(|error| {
                 let message = error.to_string();
-                if !error.is_instance_of::<PyException>(py) {
+                if error.is_instance_of::<PyException>(py) {
+                    self.interruption.note_failure(&self.name, &error);
+                } else {
                     self.interruption.set(error, true);
                 }
                 fail(message)

@@ -87,6 +87,9 @@ def test_show_and_perft(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out == f"{position}\n{position.to_text()}\n"
     assert main(["show", "--columns", "6", position.to_text()]) == 0
     assert capsys.readouterr().out == f"{position}\n{position.to_text()}\n"
+    # A text tells its own number of columns.
+    assert main(["show", position.to_text()]) == 0
+    assert capsys.readouterr().out == f"{position}\n{position.to_text()}\n"
     assert main(["perft", "--columns", "6", "3"]) == 0
     assert [int(line.split()[1]) for line in capsys.readouterr().out.splitlines()] == [6, 28, 129]
 
