@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import signal
 import stat
 import subprocess
@@ -150,9 +151,9 @@ def test_unknown_options_are_refused(capsys: pytest.CaptureFixture[str]) -> None
 def fake_trainer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Stand in for endodoi-train: write a run as it does, and say what it was given."""
     run = tmp_path / "runs" / "one"
-    program = tmp_path / "endodoi-train"
-    program.write_text(
-        f"""#!{sys.executable}
+    script = tmp_path / "trainer.py"
+    script.write_text(
+        f"""\
 import json, pathlib, signal, sys, time
 run = pathlib.Path({str(run)!r})
 run.mkdir(parents=True, exist_ok=True)
@@ -176,6 +177,10 @@ print("the table")
 print(f"agent:          {{run}}/agent.safetensors")
 """
     )
+    # The first line of a script cannot name a Python whose path holds a space.
+    program = tmp_path / "endodoi-train"
+    command = shlex.join([sys.executable, str(script)])
+    program.write_text(f'#!/bin/sh\nexec {command} "$@"\n')
     program.chmod(program.stat().st_mode | stat.S_IXUSR)
     monkeypatch.setenv("ENDODOI_TRAIN", str(program))
     return run
