@@ -37,9 +37,9 @@ impl Default for GumbelConfig {
             simulations: 32,
             max_considered: 16,
             c_visit: 50.0,
-            c_scale: 0.2,
+            c_scale: 1.0,
             gumbel_scale: 0.0,
-            margin_weight: 0.25,
+            margin_weight: 0.5,
         }
     }
 }
