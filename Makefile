@@ -178,10 +178,10 @@ CORE_SOURCES := Cargo.toml build.rs pyproject.toml $(wildcard Cargo.lock) \
 # The stamp is of the moment before the build: a source edited meanwhile is newer.
 $(STAMPS)/build: $(CORE_SOURCES) $(STAMPS)/maturin
 	@echo 'building the package'
-	@touch $@.new
+	@touch $@.$$PPID
 	@env PIP_QUIET=1 PIP_DISABLE_PIP_VERSION_CHECK=1 VIRTUAL_ENV="$(CURDIR)/.venv" \
 		$(BIN)/maturin develop $(LOCKED) --release --extras arrow,pettingzoo,plot
-	@mv $@.new $@
+	@mv $@.$$PPID $@
 
 $(STAMPS)/maturin: pyproject.toml | rust $(STAMPS)/venv
 	@$(PIP) install 'maturin>=1.10,<2'
