@@ -175,11 +175,14 @@ $(STAMPS)/venv:
 CORE_SOURCES := Cargo.toml build.rs pyproject.toml $(wildcard Cargo.lock) \
 	$(shell find src -name '*.rs' -not -path 'src/train/*' -not -path 'src/bin/*' 2>/dev/null)
 
+# Another make in the same folder waits where the system can make it wait.
+ONE_AT_A_TIME := $(if $(shell command -v flock 2>/dev/null),flock $(STAMPS)/lock)
+
 # The stamp is of the moment before the build: a source edited meanwhile is newer.
 $(STAMPS)/build: $(CORE_SOURCES) $(STAMPS)/maturin
 	@echo 'building the package'
 	@touch $@.$$PPID
-	@env PIP_QUIET=1 PIP_DISABLE_PIP_VERSION_CHECK=1 VIRTUAL_ENV="$(CURDIR)/.venv" \
+	@env PIP_QUIET=1 PIP_DISABLE_PIP_VERSION_CHECK=1 VIRTUAL_ENV="$(CURDIR)/.venv" $(ONE_AT_A_TIME) \
 		$(BIN)/maturin develop $(LOCKED) --release --extras arrow,pettingzoo,plot
 	@mv $@.$$PPID $@
 
