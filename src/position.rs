@@ -485,29 +485,13 @@ pub(crate) fn legal_columns(board: &Board, ruleset: &Ruleset, side: Side) -> Pit
 /// The slow twin is [`legal_columns`]. A sowing of one lap is legal under every `lap_limit`, so
 /// that relays are only sown where no pit ends its first lap in an empty pit.
 pub(crate) fn has_legal_move(board: &Board, ruleset: &Ruleset, side: Side) -> bool {
-    let count = board.pits().len();
-    let first = crate::pit::ring_index(side, 0, board.columns());
-    let one_lap = |(column, &seeds): (usize, &u16)| {
-        let lifted = usize::from(seeds);
-        let at = first + column;
-        let back = sowing::clockwise(ruleset.direction(), seeds);
-        if lifted == 0 || lifted >= count {
-            return lifted == count;
-        }
-        let last = if back {
-            at + count - lifted
-        } else {
-            at + lifted
-        };
-        board.pits()[if last >= count { last - count } else { last }] == 0
-    };
     let row = board.row(side);
     if ruleset.endless() == Endless::Draw {
         return row.iter().any(|&seeds| seeds > 0);
     }
-    row.iter().enumerate().any(one_lap)
-        || row
-            .iter()
-            .enumerate()
-            .any(|(column, &seeds)| seeds > 0 && !sowing::is_endless(board, ruleset, side, column))
+    let occupied = || row.iter().enumerate().filter(|&(_, &seeds)| seeds > 0);
+    let first = crate::pit::ring_index(side, 0, board.columns());
+    let direction = ruleset.direction();
+    occupied().any(|(column, _)| sowing::ends_in_one_lap(board.pits(), first + column, direction))
+        || occupied().any(|(column, _)| !sowing::is_endless(board, ruleset, side, column))
 }

@@ -307,7 +307,7 @@ fn count_endless(
 }
 
 /// Tells whether a lap of `lifted` seeds is sown by decreasing ring index (S5).
-pub(crate) const fn clockwise(direction: Direction, lifted: u16) -> bool {
+const fn clockwise(direction: Direction, lifted: u16) -> bool {
     matches!(direction, Direction::Parity) && lifted % 2 == 1
 }
 

@@ -130,7 +130,8 @@ impl Shape {
 }
 
 /// Iterates over the lanes, or columns, of a set.
-pub(super) fn lanes_of(mut set: u64) -> impl Iterator<Item = usize> {
+#[inline]
+pub(crate) fn lanes_of(mut set: u64) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
         (set != 0).then(|| {
             let lane = set.trailing_zeros() as usize;

@@ -54,6 +54,7 @@ pub(crate) mod simd;
 mod snapshot;
 mod wide;
 
+pub(crate) use boards::lanes_of;
 pub use buffers::{StepArrays, StepBuffers};
 pub use config::{Autoreset, BatchConfig, IllegalMove, Seeds};
 pub use end::EndCode;

@@ -5,7 +5,8 @@
 //! `random_games.rs`, move by move.
 
 use super::block::{Block, Games, MANY_PLIES, Rules};
-use crate::batch::simd::{LANES, Row, Vector, sow_lap};
+use crate::batch::lanes_of;
+use crate::batch::simd::{Row, Vector, sow_lap};
 
 /// Lanes that wait before their sowings are settled together.
 const WAITING: u32 = 20;
@@ -72,28 +73,16 @@ fn watch_long<V: Vector>(
 ) {
     if block.watched != 0 {
         let back = v.bits(v.eq(v.load(&block.at), v.load(&block.watch_at)));
-        for lane in lanes(back & block.watched & relay) {
+        for lane in lanes_of(back & block.watched & relay) {
             if block.has_returned(lane, pits) {
                 block.end_endless(lane, rules, games);
             }
         }
     }
     let due = v.bits(v.eq(v.load(&block.laps), v.load(&block.look_at)));
-    for lane in lanes(due & relay & block.live & !block.fresh) {
+    for lane in lanes_of(due & relay & block.live & !block.fresh) {
         block.look(lane, rules, games);
     }
-}
-
-/// Iterates over the lanes of a mask, ascending.
-#[inline(always)]
-fn lanes(mut bits: u64) -> impl Iterator<Item = usize> {
-    std::iter::from_fn(move || {
-        let lane = bits.trailing_zeros() as usize;
-        (lane < LANES).then(|| {
-            bits &= bits - 1;
-            lane
-        })
-    })
 }
 
 /// Settles the sowings of the waiting lanes: captures, ends of games, the next games and moves.
@@ -108,15 +97,15 @@ fn settle<V: Vector>(
 ) {
     let ended = waiting & !block.fresh;
     capture(v, pits, block, rules, ended);
-    for lane in lanes(ended & block.long) {
+    for lane in lanes_of(ended & block.long) {
         block.close_long(lane);
     }
-    for lane in lanes(due_to_end(v, block, rules, ended)) {
+    for lane in lanes_of(due_to_end(v, block, rules, ended)) {
         block.finish_alone(lane, rules, games);
     }
     let mut choices = count_choices(v, pits, block);
     let stuck = waiting & !block.fresh & !v.bits(v.some(choices));
-    for lane in lanes(stuck) {
+    for lane in lanes_of(stuck) {
         block.finish_stuck(lane, rules, games);
     }
     if block.fresh & waiting != 0 {
@@ -220,7 +209,7 @@ fn restart<V: Vector>(
     waiting: u64,
 ) {
     let fresh = block.fresh & waiting;
-    for lane in lanes(fresh) {
+    for lane in lanes_of(fresh) {
         // A lane without a next game leaves the live ones.
         let _ = block.next_game(lane, games);
     }
