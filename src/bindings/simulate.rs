@@ -265,24 +265,9 @@ pub(super) fn simulate<'py>(
             .end_reason
             .iter()
             .position(|&end| end == EndCode::Error.code());
-        truncate(&mut table, lost.unwrap_or(usize::MAX));
+        table.truncate(lost.unwrap_or(usize::MAX));
     }
     Ok((PyGameTable(table), interruption.take()))
-}
-
-/// Keeps the first `rows` games.
-fn truncate(table: &mut GameTable, rows: usize) {
-    table.winner.truncate(rows);
-    table.captured_south.truncate(rows);
-    table.captured_north.truncate(rows);
-    table.plies.truncate(rows);
-    table.laps.truncate(rows);
-    table.seeds_sown.truncate(rows);
-    table.captures.truncate(rows);
-    table.longest_sowing.truncate(rows);
-    table.endless_met.truncate(rows);
-    table.end_reason.truncate(rows);
-    table.offers.truncate(rows);
 }
 
 /// Reads a count that may be 0.

@@ -21,6 +21,7 @@ const MAX_THREADS: usize = 1024;
 /// |---|---|---|
 /// | `ruleset` | given | |
 /// | `games` | given | 0 to 1,000,000,000,000 |
+/// | `first` | 0 | 0 to 9,223,372,036,854,775,807 |
 /// | `seed` | 0 | |
 /// | `random_opening_plies` | 0 | 0 to 10,000, less than `max_plies` |
 /// | `max_plies` | `None` (never cut) | 1 to 2,147,483,647 plies, opening plies included |
@@ -33,6 +34,9 @@ pub struct SimulateConfig {
     pub ruleset: Ruleset,
     /// Games to play.
     pub games: u64,
+    /// The number of the first game: games `first..first + games` are played, so that a part of a
+    /// larger simulation can be played alone.
+    pub first: u64,
     /// Game `i` depends on ([`crate::rng::mix`]`(seed, i)`, episode 0) alone.
     pub seed: u64,
     /// Random legal plies at the start of each game, drawn from the stream of
@@ -91,6 +95,7 @@ impl SimulateConfig {
         SimulateConfig {
             ruleset,
             games,
+            first: 0,
             seed: 0,
             random_opening_plies: 0,
             max_plies: None,
@@ -112,6 +117,7 @@ impl SimulateConfig {
         let opening = u64::from(self.random_opening_plies);
         for (field, value, low, high) in [
             ("games", self.games, 0, MAX_GAMES),
+            ("first", self.first, 0, i64::MAX as u64),
             ("max_plies", cap, 1, most_plies),
             ("random_opening_plies", opening, 0, longest_opening),
             ("num_threads", threads, 1, MAX_THREADS as u64),

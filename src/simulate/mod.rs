@@ -12,7 +12,7 @@ mod tally;
 pub use crate::batch::EndCode;
 pub use crate::batch::{Instructions, InstructionsError};
 pub use config::{SimulateConfig, SimulateError};
-pub use run::{Progress, simulate, simulate_between};
+pub use run::{Players, Progress, Sink, simulate, simulate_between, simulate_in_chunks};
 pub use summary::{Mean, Share, Summary};
 pub use table::GameTable;
 pub use tally::GameRow;

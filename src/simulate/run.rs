@@ -14,7 +14,7 @@ use crate::simulate::Instructions;
 use crate::simulate::lanes;
 use crate::simulate::lockstep::{self, Game, Limits, Watch};
 use crate::simulate::random_games;
-use crate::simulate::tally::GameRow;
+use crate::simulate::table::Columns;
 use crate::simulate::{GameTable, SimulateConfig, SimulateError};
 
 /// What a caller is told while a simulation runs, and how it stops one.
@@ -36,6 +36,23 @@ const LOCKSTEP_CHUNK: [u64; 2] = [64, 1 << 12];
 
 /// How long a chunk in lockstep should take.
 const LOCKSTEP_TIME: Duration = Duration::from_secs(2);
+
+/// Games of one task where each is played by itself; fewer would cost more than they gain.
+const FEW: usize = 16;
+
+/// Where the games go while a simulation runs.
+///
+/// After every chunk it is given the games that it has not taken yet, in game order; what it
+/// leaves in the table stays and the next games follow. When it breaks, no more games are played.
+pub type Sink<'a> = dyn FnMut(&mut GameTable) -> ControlFlow<()> + 'a;
+
+/// Who plays a simulation.
+pub enum Players<'a> {
+    /// South and North by their specifications.
+    Specs(&'a PolicySpec, &'a PolicySpec),
+    /// South and North as players of any kind.
+    Policies(&'a mut dyn Policy, &'a mut dyn Policy),
+}
 
 /// Plays `config.games` games between two players.
 ///
@@ -66,12 +83,8 @@ pub fn simulate(
     north: &PolicySpec,
     progress: &mut Progress<'_>,
 ) -> Result<GameTable, SimulateError> {
-    config.check()?;
-    if (south, north) == (&PolicySpec::Random, &PolicySpec::Random) {
-        return simulate_random(config, progress);
-    }
-    let (mut south, mut north) = (south.build()?, north.build()?);
-    simulate_between(config, &mut *south, &mut *north, progress)
+    let players = Players::Specs(south, north);
+    simulate_in_chunks(config, players, progress, &mut keep_all)
 }
 
 /// Plays `config.games` games between players of any kind, as [`simulate`] does.
@@ -86,48 +99,101 @@ pub fn simulate_between(
     north: &mut dyn Policy,
     progress: &mut Progress<'_>,
 ) -> Result<GameTable, SimulateError> {
-    config.check()?;
-    let run = Run::new(config)?;
-    let mut players: [&mut dyn Policy; 2] = [south, north];
-    run.chunks(
-        LOCKSTEP_CHUNK,
-        LOCKSTEP_TIME,
-        progress,
-        |games, progress| {
-            let mut games = run.open_games(games)?;
-            let watch = Watch {
-                pool: &run.pool,
-                progress,
-            };
-            lockstep::play(&mut games, &mut players, run.limits, Some(watch));
-            let finished = games.iter().take_while(|game| game.end.is_some());
-            Ok(finished.map(Game::row).collect())
-        },
-    )
+    let players = Players::Policies(south, north);
+    simulate_in_chunks(config, players, progress, &mut keep_all)
 }
 
-fn simulate_random(
+fn keep_all(_: &mut GameTable) -> ControlFlow<()> {
+    ControlFlow::Continue(())
+}
+
+/// Plays `config.games` games as [`simulate`] does and hands them to `sink` chunk by chunk, so
+/// that no more of them need to be in memory at a time.
+///
+/// Returns what the sink has left. The size of the chunks depends on how long they take.
+///
+/// # Errors
+/// As [`simulate`]; the sink keeps what it has taken.
+///
+/// ```
+/// use std::ops::ControlFlow;
+/// use endodoi::Variant;
+/// use endodoi::policy::PolicySpec;
+/// use endodoi::simulate::{simulate_in_chunks, Players, SimulateConfig};
+///
+/// let config = SimulateConfig::new(Variant::EnDodoi.ruleset(), 5000);
+/// let mut quietly = |_| ControlFlow::Continue(());
+/// let mut plies = 0;
+/// let left = simulate_in_chunks(
+///     &config,
+///     Players::Specs(&PolicySpec::Random, &PolicySpec::Random),
+///     &mut quietly,
+///     &mut |games| {
+///         plies += games.plies.iter().map(|&x| i64::from(x)).sum::<i64>();
+///         games.truncate(0);
+///         ControlFlow::Continue(())
+///     },
+/// )?;
+/// assert!(left.is_empty() && plies > 5000 * 40);
+/// # Ok::<(), endodoi::simulate::SimulateError>(())
+/// ```
+pub fn simulate_in_chunks(
+    config: &SimulateConfig,
+    players: Players<'_>,
+    progress: &mut Progress<'_>,
+    sink: &mut Sink<'_>,
+) -> Result<GameTable, SimulateError> {
+    config.check()?;
+    match players {
+        Players::Specs(PolicySpec::Random, PolicySpec::Random) => {
+            play_random(config, progress, sink)
+        }
+        Players::Specs(south, north) => {
+            let (mut south, mut north) = (south.build()?, north.build()?);
+            play_between(config, [&mut *south, &mut *north], progress, sink)
+        }
+        Players::Policies(south, north) => play_between(config, [south, north], progress, sink),
+    }
+}
+
+fn play_between(
+    config: &SimulateConfig,
+    mut players: [&mut dyn Policy; 2],
+    progress: &mut Progress<'_>,
+    sink: &mut Sink<'_>,
+) -> Result<GameTable, SimulateError> {
+    let run = Run::new(config)?;
+    let pace = (LOCKSTEP_CHUNK, LOCKSTEP_TIME);
+    run.chunks(pace, progress, sink, |first, mut rows, progress| {
+        let mut games = run.open_games(first, rows.len())?;
+        let watch = Watch {
+            pool: &run.pool,
+            progress,
+        };
+        lockstep::play(&mut games, &mut players, run.limits, Some(watch));
+        let finished = games.iter().take_while(|game| game.end.is_some());
+        Ok(finished
+            .enumerate()
+            .map(|(index, game)| rows.set(index, &game.row()))
+            .count())
+    })
+}
+
+fn play_random(
     config: &SimulateConfig,
     progress: &mut Progress<'_>,
+    sink: &mut Sink<'_>,
 ) -> Result<GameTable, SimulateError> {
     let run = Run::new(config)?;
     let instructions = Instructions::chosen(config.instructions)?;
     let in_lanes = config.random_opening_plies == 0 && !config.offers;
-    run.chunks(RANDOM_CHUNK, CHUNK_TIME, progress, |games, _| {
-        if in_lanes && let Some(rows) = run.play_in_lanes(instructions, &games) {
-            return Ok(rows);
+    let pace = (RANDOM_CHUNK, CHUNK_TIME);
+    run.chunks(pace, progress, sink, |first, mut rows, _| {
+        let games = rows.len();
+        if !in_lanes || !run.play_in_lanes(instructions, first, rows.reborrow()) {
+            run.play_one_by_one(first, rows)?;
         }
-        let count = (games.end - games.start) as usize;
-        run.pool.install(|| {
-            (0..count)
-                .into_par_iter()
-                .with_min_len(16)
-                .map(|i| {
-                    let game = run.open_game(games.start + i as u64)?;
-                    Ok(random_games::finish(&game, run.limits))
-                })
-                .collect()
-        })
+        Ok(games)
     })
 }
 
@@ -158,62 +224,66 @@ impl Run {
         })
     }
 
-    /// Plays random games in lanes, `None` where the board does not fit them.
-    fn play_in_lanes(
-        &self,
-        instructions: Instructions,
-        games: &std::ops::Range<u64>,
-    ) -> Option<Vec<GameRow>> {
-        let mut rows = vec![GameRow::default(); (games.end - games.start) as usize];
+    /// Plays random games in lanes, from game `first` on, and writes their rows; returns false
+    /// where the board does not fit them.
+    fn play_in_lanes(&self, instructions: Instructions, first: u64, rows: Columns<'_>) -> bool {
         // A block is full until its last games: long parts waste little.
         let part = rows
             .len()
             .div_ceil(2 * self.pool.current_num_threads())
             .max(1024);
-        let played = self.pool.install(|| {
-            rows.par_chunks_mut(part).enumerate().all(|(number, rows)| {
-                let first = games.start + (number * part) as u64;
+        self.pool.install(|| {
+            rows.parts(part).into_par_iter().all(|(start, rows)| {
+                let games = (self.config.seed, first + start as u64);
                 let ruleset = &self.config.ruleset;
-                lanes::play(
-                    instructions,
-                    ruleset,
-                    (self.config.seed, first),
-                    self.config.max_plies,
-                    rows,
-                )
+                lanes::play(instructions, ruleset, games, self.config.max_plies, rows)
             })
-        });
-        played.then_some(rows)
+        })
+    }
+
+    /// Plays random games one after the other, from game `first` on, and writes their rows.
+    fn play_one_by_one(&self, first: u64, rows: Columns<'_>) -> Result<(), SimulateError> {
+        self.pool.install(|| {
+            rows.parts(FEW)
+                .into_par_iter()
+                .try_for_each(|(start, mut rows)| {
+                    for index in 0..rows.len() {
+                        let game = self.open_game(first + (start + index) as u64)?;
+                        rows.set(index, &random_games::finish(&game, self.limits));
+                    }
+                    Ok(())
+                })
+        })
     }
 
     /// Plays chunk after chunk until all games are played or the caller has had enough.
     ///
-    /// The size of the chunks follows the time they take; no result depends on it.
+    /// `play` writes the games from the given one on and returns how many it has finished; fewer
+    /// than there are rows end the simulation. The size of the chunks follows the time they take;
+    /// no result depends on it.
     fn chunks(
         &self,
-        [smallest, largest]: [u64; 2],
-        time: Duration,
+        ([smallest, largest], time): ([u64; 2], Duration),
         progress: &mut Progress<'_>,
-        mut play: impl FnMut(
-            std::ops::Range<u64>,
-            &mut Progress<'_>,
-        ) -> Result<Vec<GameRow>, SimulateError>,
+        sink: &mut Sink<'_>,
+        mut play: impl FnMut(u64, Columns<'_>, &mut Progress<'_>) -> Result<usize, SimulateError>,
     ) -> Result<GameTable, SimulateError> {
         let mut table = GameTable::default();
         let mut size = smallest;
-        let mut first = 0;
-        while first < self.config.games && progress(first).is_continue() {
-            let last = (first + size).min(self.config.games);
+        let mut played = 0;
+        while played < self.config.games && progress(played).is_continue() {
+            let games = size.min(self.config.games - played) as usize;
             let began = Instant::now();
-            let mut within = |finished| progress(first + finished);
-            let rows = play(first..last, &mut within)?;
-            for row in &rows {
-                table.push(row, self.config.offers);
-            }
-            if (rows.len() as u64) < last - first {
+            let kept = table.len();
+            table.grow(games, self.config.offers);
+            let rows = table.columns_from(kept);
+            let mut within = |finished| progress(played + finished);
+            let finished = play(self.config.first + played, rows, &mut within)?;
+            table.truncate(kept + finished);
+            if sink(&mut table).is_break() || finished < games {
                 return Ok(table);
             }
-            first = last;
+            played += games as u64;
             size = match began.elapsed() {
                 took if took < time / 2 => (size * 2).min(largest),
                 took if took > time => (size / 2).max(1),
@@ -221,16 +291,16 @@ impl Run {
             };
         }
         // Where the last word is "stop", all games are finished all the same.
-        let _ = progress(first);
+        let _ = progress(played);
         Ok(table)
     }
 
-    fn open_games(&self, games: std::ops::Range<u64>) -> Result<Vec<Game>, SimulateError> {
+    fn open_games(&self, first: u64, games: usize) -> Result<Vec<Game>, SimulateError> {
         self.pool.install(|| {
-            (0..(games.end - games.start) as usize)
+            (0..games)
                 .into_par_iter()
-                .with_min_len(16)
-                .map(|i| self.open_game(games.start + i as u64))
+                .with_min_len(FEW)
+                .map(|i| self.open_game(first + i as u64))
                 .collect()
         })
     }

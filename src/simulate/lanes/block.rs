@@ -8,7 +8,8 @@ use crate::side::Side;
 use crate::simulate::EndCode;
 use crate::simulate::lockstep::Limits;
 use crate::simulate::random_games::RandomGame;
-use crate::simulate::tally::{GameRow, Tally};
+use crate::simulate::table::Columns;
+use crate::simulate::tally::Tally;
 
 /// Laps after which a sowing is watched for the return of an earlier state.
 const WATCH_FROM: u32 = 32;
@@ -103,7 +104,7 @@ pub(super) struct Games<'a> {
     pub(super) seed: u64,
     /// The number of the first game.
     pub(super) first: u64,
-    pub(super) rows: &'a mut [GameRow],
+    pub(super) rows: Columns<'a>,
     pub(super) max_plies: Option<u32>,
 }
 
@@ -361,7 +362,8 @@ impl Block {
             offers: false,
         };
         let stream = rng::stream_of_words(words);
-        games.rows[self.game[lane]] = game.go_on(&rules.ruleset, stream, limits);
+        let row = game.go_on(&rules.ruleset, stream, limits);
+        games.rows.set(self.game[lane], &row);
         self.rest(lane);
         self.fresh |= 1 << lane;
     }
@@ -379,7 +381,8 @@ impl Block {
         if end == EndCode::Stuck {
             board.take_rest(self.to_move(lane).other());
         }
-        games.rows[self.game[lane]] = tally.finish(&board, end, 0);
+        let row = tally.finish(&board, end, 0);
+        games.rows.set(self.game[lane], &row);
         self.rest(lane);
         self.fresh |= 1 << lane;
     }

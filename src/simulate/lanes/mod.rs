@@ -11,7 +11,7 @@ mod kernel;
 
 use block::{Block, Games, Rules};
 
-use super::tally::GameRow;
+use super::table::Columns;
 use crate::batch::simd::{Instructions, Kernel, Vector};
 use crate::ruleset::Ruleset;
 
@@ -24,7 +24,7 @@ pub(super) fn play(
     ruleset: &Ruleset,
     (seed, first): (u64, u64),
     max_plies: Option<u32>,
-    rows: &mut [GameRow],
+    rows: Columns<'_>,
 ) -> bool {
     let Some(rules) = Rules::of(ruleset, max_plies) else {
         return false;
