@@ -75,6 +75,22 @@ pub(crate) fn stream_words(row_seed: u64, episode: u64, purpose: Purpose) -> [u3
     ]
 }
 
+/// Advances a stream by its state and returns the next word (xoshiro128++, Blackman and Vigna
+/// 2019).
+#[inline(always)]
+#[allow(clippy::inline_always)] // Part of a kernel.
+pub(crate) fn next_word([s0, s1, s2, s3]: [&mut u32; 4]) -> u32 {
+    let word = s0.wrapping_add(*s3).rotate_left(7).wrapping_add(*s0);
+    let shifted = *s1 << 9;
+    *s2 ^= *s0;
+    *s3 ^= *s1;
+    *s1 ^= *s2;
+    *s0 ^= *s3;
+    *s2 ^= shifted;
+    *s3 = s3.rotate_left(11);
+    word
+}
+
 /// Goes on with a stream from its state.
 pub(crate) fn stream_of_words(words: [u32; 4]) -> Xoshiro128PlusPlus {
     let mut state = [0; 16];

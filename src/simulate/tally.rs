@@ -36,7 +36,11 @@ impl Tally {
 
     /// Closes the game; `at_fault` is the sign of the side that loses in a forfeit.
     pub(crate) fn finish(&self, board: &Board, end: EndCode, at_fault: i8) -> GameRow {
-        let captured = board.captured();
+        self.row(board.captured(), end, at_fault)
+    }
+
+    /// Closes a game with the seeds that South and North have captured.
+    pub(crate) fn row(&self, captured: [u16; 2], end: EndCode, at_fault: i8) -> GameRow {
         let winner = match end {
             EndCode::Stuck | EndCode::Quiet => Outcome::of_captured(captured).sign(),
             EndCode::Endless | EndCode::MaxPlies => 0,

@@ -8,7 +8,7 @@
 
 use std::arch::x86_64::*;
 
-use super::vector::{Kernel, LANES, Prefixes, Row, Steps, Streams, Vector, WideRow};
+use super::vector::{Kernel, LANES, Prefixes, Row, Steps, Streams, Vector};
 
 /// Proof that the processor has AVX2.
 #[derive(Clone, Copy, Debug)]
@@ -35,12 +35,57 @@ fn run<K: Kernel>(v: Avx2, kernel: K) -> K::Output {
 
 type Two = [__m256i; 2];
 
+/// The most pits whose laps are looked up by shuffling 16 bytes.
+const SHUFFLED: usize = 16;
+
+/// Where the seeds of a lap fall.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Lap {
+    /// A bit for every pit that gets no seed.
+    Free([Two; 2]),
+    /// On rings too large to be looked up.
+    Steps(Steps<Avx2>),
+}
+
+/// Returns a byte of 255 for every bit that is set.
+///
+/// # Safety
+/// The processor has AVX2.
+#[inline(always)]
+unsafe fn spread_bits(bits: u32) -> __m256i {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let (third, second) = (0x0303_0303_0303_0303, 0x0202_0202_0202_0202);
+        let of_byte = _mm256_set_epi64x(third, second, 0x0101_0101_0101_0101, 0);
+        let bytes = _mm256_shuffle_epi8(_mm256_set1_epi32(bits as i32), of_byte);
+        let bit = _mm256_set1_epi64x(0x8040_2010_0804_0201_u64 as i64);
+        _mm256_cmpeq_epi8(_mm256_and_si256(bytes, bit), bit)
+    }
+}
+
+/// Looks bytes up in the first 16 entries of a row, whose numbers are taken modulo 16.
+#[inline(always)]
+fn look_up(row: &Row, at: Two) -> Two {
+    // SAFETY: called with values that exist only where the processor has AVX2.
+    unsafe {
+        let table = _mm_load_si128(row.0.as_ptr().cast());
+        let table = _mm256_broadcastsi128_si256(table);
+        [
+            _mm256_shuffle_epi8(table, at[0]),
+            _mm256_shuffle_epi8(table, at[1]),
+        ]
+    }
+}
+
 // SAFETY of every block below: `self` proves that the processor has the instructions, and loads
 // and stores go through references to rows of 64 bytes that are aligned to 64.
 impl Vector for Avx2 {
     type Bytes = Two;
     type Mask = Two;
-    type Lap = Steps<Avx2>;
+    type Lap = Lap;
+    type Choice = Two;
+
+    const BURST: usize = 2;
 
     #[inline(always)]
     fn load(self, row: &Row) -> Two {
@@ -151,69 +196,74 @@ impl Vector for Avx2 {
     }
 
     #[inline(always)]
+    fn add_where(self, a: Two, mask: Two, b: Two) -> Two {
+        self.add(a, self.and(mask, b))
+    }
+
+    #[inline(always)]
+    fn keep(self, a: Two, mask: Two) -> Two {
+        self.and(a, mask)
+    }
+
+    /// Brings the bit to the top of its byte, which is all that `choose` looks at.
+    #[inline(always)]
+    fn by_bit(self, a: Two, bit: u32) -> Two {
+        unsafe {
+            let places = _mm_cvtsi32_si128(7 - bit as i32);
+            [
+                _mm256_sll_epi16(a[0], places),
+                _mm256_sll_epi16(a[1], places),
+            ]
+        }
+    }
+
+    #[inline(always)]
+    fn choose(self, choice: Two, one: Two, zero: Two) -> Two {
+        self.select(choice, one, zero)
+    }
+
+    #[inline(always)]
     fn bits(self, mask: Two) -> u64 {
-        let [low, high] = unsafe { mask.map(|half| _mm256_movemask_epi8(half) as u32) };
+        let (low, high) = unsafe {
+            (
+                _mm256_movemask_epi8(mask[0]) as u32,
+                _mm256_movemask_epi8(mask[1]) as u32,
+            )
+        };
         u64::from(high) << 32 | u64::from(low)
     }
 
     #[inline(always)]
     fn mask(self, bits: u64) -> Two {
-        [bits as u32, (bits >> 32) as u32].map(|half| unsafe {
-            let bits = _mm256_set1_epi32(half as i32);
-            let spread = _mm256_set_epi64x(
-                0x0303_0303_0303_0303,
-                0x0202_0202_0202_0202,
-                0x0101_0101_0101_0101,
-                0,
-            );
-            let bytes = _mm256_shuffle_epi8(bits, spread);
-            let bit = _mm256_set1_epi64x(0x8040_2010_0804_0201_u64 as i64);
-            _mm256_cmpeq_epi8(_mm256_and_si256(bytes, bit), bit)
-        })
+        unsafe { [spread_bits(bits as u32), spread_bits((bits >> 32) as u32)] }
     }
 
     #[inline(always)]
-    fn begin_lap(self, _: &Prefixes, pits: usize, first: Two, rest: Two) -> Steps<Avx2> {
-        Steps::new(self, pits, first, rest)
-    }
-
-    #[inline(always)]
-    fn drop_seed(self, lap: &mut Steps<Avx2>, _: usize, seeds: Two) -> Two {
-        lap.drop_seed(self, seeds)
-    }
-
-    #[inline(always)]
-    fn add_wide(self, sums: &mut WideRow, bytes: Two) {
-        unsafe {
-            let at: *mut __m256i = sums.0.as_mut_ptr().cast();
-            for (half, &bytes) in bytes.iter().enumerate() {
-                let low = _mm256_cvtepu8_epi16(_mm256_castsi256_si128(bytes));
-                let high = _mm256_cvtepu8_epi16(_mm256_extracti128_si256(bytes, 1));
-                let at = at.add(2 * half);
-                _mm256_store_si256(at, _mm256_add_epi16(_mm256_load_si256(at), low));
-                let at = at.add(1);
-                _mm256_store_si256(at, _mm256_add_epi16(_mm256_load_si256(at), high));
-            }
+    fn begin_lap(self, prefixes: &Prefixes, pits: usize, first: Two, rest: Two) -> Lap {
+        if pits > SHUFFLED {
+            return Lap::Steps(Steps::new(self, pits, first, rest));
         }
+        let count = self.splat(pits as u8);
+        let first = self.min(first, self.sub(first, count));
+        let end = self.add(first, rest);
+        let wrapped = self.min(end, self.sub(end, count));
+        // Marked are the pits between both, or all others where the lap goes round the end.
+        let straight = self.eq(end, wrapped);
+        let mut free = [straight; 2];
+        for (free, prefix) in free.iter_mut().zip(&prefixes.0).take(pits.div_ceil(8)) {
+            let before = look_up(prefix, first);
+            *free = self.xor(*free, self.xor(before, look_up(prefix, wrapped)));
+        }
+        Lap::Free(free)
     }
 
     #[inline(always)]
-    fn copy_wide(self, to: &mut WideRow, from: &WideRow, lanes: u64) {
-        let mask = self.mask(lanes);
-        unsafe {
-            let (to, from) = (to.0.as_mut_ptr(), from.0.as_ptr());
-            for (half, &mask) in mask.iter().enumerate() {
-                let parts = [
-                    _mm256_cvtepi8_epi16(_mm256_castsi256_si128(mask)),
-                    _mm256_cvtepi8_epi16(_mm256_extracti128_si256(mask, 1)),
-                ];
-                for (part, &mask) in parts.iter().enumerate() {
-                    let at = 32 * half + 16 * part;
-                    let to: *mut __m256i = to.add(at).cast();
-                    let old = _mm256_load_si256(to);
-                    let new = _mm256_load_si256(from.add(at).cast());
-                    _mm256_store_si256(to, _mm256_blendv_epi8(old, new, mask));
-                }
+    fn drop_seed(self, lap: &mut Lap, pit: usize, seeds: Two) -> Two {
+        match lap {
+            Lap::Steps(steps) => steps.drop_seed(self, seeds),
+            Lap::Free(free) => {
+                let bit = self.and(free[pit / 8], self.splat(1 << (pit % 8)));
+                self.sub(seeds, self.eq(bit, self.splat(0)))
             }
         }
     }

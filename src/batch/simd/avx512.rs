@@ -1,4 +1,4 @@
-//! The vector operations on AVX-512 (F, BW, VL, VBMI): one register holds a byte of all 64 lanes.
+//! The vector operations on AVX-512 (F, BW, VL, VBMI, GFNI): one register holds a byte of all 64 lanes.
 //!
 //! Unsafe code is needed to call instructions that not every processor has. A value of
 //! [`Avx512`] exists only where [`Avx512::detect`] found them.
@@ -8,9 +8,9 @@
 
 use std::arch::x86_64::*;
 
-use super::vector::{Kernel, LANES, Prefixes, Row, Streams, Vector, WideRow};
+use super::vector::{Kernel, LANES, Prefixes, Row, Streams, Vector};
 
-/// Proof that the processor has AVX-512 F, BW, VL and VBMI.
+/// Proof that the processor has AVX-512 F, BW, VL, VBMI and GFNI.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Avx512(());
 
@@ -20,7 +20,9 @@ impl Avx512 {
         let found = is_x86_feature_detected!("avx512f")
             && is_x86_feature_detected!("avx512bw")
             && is_x86_feature_detected!("avx512vl")
-            && is_x86_feature_detected!("avx512vbmi");
+            && is_x86_feature_detected!("avx512vbmi")
+            && is_x86_feature_detected!("gfni")
+            && is_x86_feature_detected!("popcnt");
         found.then_some(Avx512(()))
     }
 
@@ -32,7 +34,7 @@ impl Avx512 {
 }
 
 /// Compiles a kernel with the instructions switched on.
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi")]
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,gfni,popcnt")]
 fn run<K: Kernel>(v: Avx512, kernel: K) -> K::Output {
     kernel.run(v)
 }
@@ -44,6 +46,9 @@ impl Vector for Avx512 {
     type Mask = __mmask64;
     /// A bit for every pit that gets a seed.
     type Lap = [__m512i; 4];
+    type Choice = __mmask64;
+
+    const BURST: usize = 2;
 
     #[inline(always)]
     fn load(self, row: &Row) -> __m512i {
@@ -136,6 +141,26 @@ impl Vector for Avx512 {
     }
 
     #[inline(always)]
+    fn add_where(self, a: __m512i, mask: __mmask64, b: __m512i) -> __m512i {
+        unsafe { _mm512_mask_add_epi8(a, mask, a, b) }
+    }
+
+    #[inline(always)]
+    fn keep(self, a: __m512i, mask: __mmask64) -> __m512i {
+        unsafe { _mm512_maskz_mov_epi8(mask, a) }
+    }
+
+    #[inline(always)]
+    fn by_bit(self, a: __m512i, bit: u32) -> __mmask64 {
+        unsafe { _mm512_test_epi8_mask(a, _mm512_set1_epi8(1 << bit)) }
+    }
+
+    #[inline(always)]
+    fn choose(self, choice: __mmask64, one: __m512i, zero: __m512i) -> __m512i {
+        self.select(choice, one, zero)
+    }
+
+    #[inline(always)]
     fn bits(self, mask: __mmask64) -> u64 {
         mask
     }
@@ -167,61 +192,82 @@ impl Vector for Avx512 {
 
     #[inline(always)]
     fn drop_seed(self, lap: &mut [__m512i; 4], pit: usize, seeds: __m512i) -> __m512i {
-        let marks = &mut lap[pit / 8];
-        unsafe {
-            let one = _mm512_and_si512(*marks, _mm512_set1_epi8(1));
-            // The bits that come from the neighbouring byte never reach the lowest place in time.
-            *marks = _mm512_srli_epi16(*marks, 1);
-            _mm512_add_epi8(seeds, one)
-        }
+        self.add(seeds, seed_of(lap, pit))
     }
 
     #[inline(always)]
-    fn add_wide(self, sums: &mut WideRow, bytes: __m512i) {
+    fn lift_and_drop(
+        self,
+        lap: &mut [__m512i; 4],
+        pit: usize,
+        seeds: __m512i,
+        lift: __m512i,
+    ) -> __m512i {
+        let seed = seed_of(lap, pit);
         unsafe {
-            let low = _mm512_cvtepu8_epi16(_mm512_castsi512_si256(bytes));
-            let high = _mm512_cvtepu8_epi16(_mm512_extracti64x4_epi64(bytes, 1));
-            let at: *mut __m512i = sums.0.as_mut_ptr().cast();
-            _mm512_store_si512(at, _mm512_add_epi16(_mm512_load_si512(at), low));
-            let at = at.add(1);
-            _mm512_store_si512(at, _mm512_add_epi16(_mm512_load_si512(at), high));
-        }
-    }
-
-    #[inline(always)]
-    fn copy_wide(self, to: &mut WideRow, from: &WideRow, lanes: u64) {
-        unsafe {
-            let (to, from) = (to.0.as_mut_ptr(), from.0.as_ptr());
-            let low = _mm512_load_si512(from.cast());
-            let high = _mm512_load_si512(from.add(32).cast());
-            _mm512_mask_storeu_epi16(to.cast(), lanes as __mmask32, low);
-            _mm512_mask_storeu_epi16(to.add(32).cast(), (lanes >> 32) as __mmask32, high);
+            let stays = _mm512_cmpneq_epu8_mask(lift, _mm512_set1_epi8(pit as i8));
+            _mm512_mask_add_epi8(seed, stays, seed, seeds)
         }
     }
 
     #[inline(always)]
     fn below(self, streams: &mut Streams, lanes: u64, bounds: __m512i) -> __m512i {
+        // SAFETY: as above; the parts of 16 lanes end at 64.
         unsafe {
-            let parts = [
-                below_16(streams, 0, lanes, _mm512_extracti32x4_epi32(bounds, 0)),
-                below_16(streams, 16, lanes, _mm512_extracti32x4_epi32(bounds, 1)),
-                below_16(streams, 32, lanes, _mm512_extracti32x4_epi32(bounds, 2)),
-                below_16(streams, 48, lanes, _mm512_extracti32x4_epi32(bounds, 3)),
-            ];
-            let drawn = _mm512_castsi128_si512(parts[0]);
-            let drawn = _mm512_inserti32x4(drawn, parts[1], 1);
-            let drawn = _mm512_inserti32x4(drawn, parts[2], 2);
-            _mm512_inserti32x4(drawn, parts[3], 3)
+            let [a, b, c, d] = [0, 1, 2, 3];
+            let a = product_16(draw_16(streams, a, lanes), bounds, a);
+            let b = product_16(draw_16(streams, b, lanes), bounds, b);
+            let c = product_16(draw_16(streams, c, lanes), bounds, c);
+            let d = product_16(draw_16(streams, d, lanes), bounds, d);
+            let pack = self.load(&PACK);
+            let low = _mm512_permutex2var_epi8(a, pack, b);
+            let high = _mm512_permutex2var_epi8(c, pack, d);
+            let drawn = _mm512_inserti64x4(low, _mm512_castsi512_si256(high), 1);
+            _mm512_maskz_mov_epi8(lanes, drawn)
         }
     }
 }
 
-/// Draws in the 16 lanes from `first` on.
+/// Returns the seed that a lap drops into `pit`: bit `pit % 8` of its marks.
+#[inline(always)]
+fn seed_of(lap: &[__m512i; 4], pit: usize) -> __m512i {
+    // Bit 0 of the product is the bit that the last byte of the matrix picks, the others are 0.
+    let matrix = 1_u64 << (56 + pit % 8);
+    // SAFETY: a lap exists only where the processor has the instructions.
+    unsafe { _mm512_gf2p8affine_epi64_epi8::<0>(lap[pit / 8], _mm512_set1_epi64(matrix as i64)) }
+}
+
+/// For every 16 lanes: their bytes, each in both halves of a 32-bit number.
+const SPREAD: [Row; 4] = {
+    let mut rows = [Row::ZERO; 4];
+    let mut lane = 0;
+    while lane < LANES {
+        let row = &mut rows[lane / 16];
+        row.0[lane % 16 * 4] = lane as u8;
+        row.0[lane % 16 * 4 + 2] = lane as u8;
+        lane += 1;
+    }
+    rows
+};
+
+/// The third byte of all 32-bit numbers of one register and then of another.
+const PACK: Row = {
+    let mut row = Row::ZERO;
+    let mut lane = 0;
+    while lane < 32 {
+        row.0[lane] = 4 * lane as u8 + 2;
+        lane += 1;
+    }
+    row
+};
+
+/// Draws a word in the 16 lanes of part `part` that are in `lanes`; other streams stay.
 ///
 /// # Safety
-/// The processor has AVX-512 F, BW and VL, and `first + 16` is at most 64.
+/// The processor has AVX-512 F, BW and VL, and `part` is at most 3.
 #[inline(always)]
-unsafe fn below_16(streams: &mut Streams, first: usize, lanes: u64, bounds: __m128i) -> __m128i {
+unsafe fn draw_16(streams: &mut Streams, part: usize, lanes: u64) -> __m512i {
+    let first = 16 * part;
     debug_assert!(first + 16 <= LANES);
     let lanes = (lanes >> first) as __mmask16;
     // SAFETY: the caller's promise; each word's row has 64 aligned numbers, `first` is a
@@ -240,15 +286,30 @@ unsafe fn below_16(streams: &mut Streams, first: usize, lanes: u64, bounds: __m1
         let n0 = _mm512_xor_si512(s0, t3);
         let n2 = _mm512_xor_si512(t2, shifted);
         let n3 = _mm512_rol_epi32(t3, 11);
-        _mm512_mask_store_epi32(p0.cast(), lanes, n0);
-        _mm512_mask_store_epi32(p1.cast(), lanes, n1);
-        _mm512_mask_store_epi32(p2.cast(), lanes, n2);
-        _mm512_mask_store_epi32(p3.cast(), lanes, n3);
-        // The upper half of a 64-bit product, for even and for odd lanes.
-        let bounds = _mm512_cvtepu8_epi32(bounds);
-        let even = _mm512_srli_epi64(_mm512_mul_epu32(word, bounds), 32);
-        let odd = _mm512_mul_epu32(_mm512_srli_epi64(word, 32), _mm512_srli_epi64(bounds, 32));
-        let drawn = _mm512_mask_mov_epi32(even, 0xAAAA, odd);
-        _mm512_maskz_cvtepi32_epi8(lanes, drawn)
+        _mm512_store_si512(p0, _mm512_mask_mov_epi32(s0, lanes, n0));
+        _mm512_store_si512(p1, _mm512_mask_mov_epi32(s1, lanes, n1));
+        _mm512_store_si512(p2, _mm512_mask_mov_epi32(s2, lanes, n2));
+        _mm512_store_si512(p3, _mm512_mask_mov_epi32(s3, lanes, n3));
+        word
+    }
+}
+
+/// Multiplies words by the bounds of 16 lanes; the upper halves of the products, which fit a byte,
+/// lie in the third byte of each number.
+///
+/// # Safety
+/// The processor has AVX-512 F, BW, VL and VBMI, and `part` is at most 3.
+#[inline(always)]
+unsafe fn product_16(words: __m512i, bounds: __m512i, part: usize) -> __m512i {
+    // SAFETY: the caller's promise.
+    unsafe {
+        // The product by halves: (high b + (low b >> 16)) >> 16.
+        let spread = _mm512_load_si512(SPREAD[part].0.as_ptr().cast());
+        let bounds = _mm512_maskz_permutexvar_epi8(0x5555_5555_5555_5555, spread, bounds);
+        let upper = _mm512_mulhi_epu16(words, bounds);
+        let lower = _mm512_mullo_epi16(words, bounds);
+        let sum = _mm512_add_epi16(lower, _mm512_slli_epi32(upper, 16));
+        let carry = _mm512_cmplt_epu16_mask(sum, lower);
+        _mm512_mask_add_epi16(upper, carry, upper, _mm512_set1_epi16(1))
     }
 }

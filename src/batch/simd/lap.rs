@@ -90,3 +90,116 @@ fn drop_rounds<V: Vector>(v: V, pits: usize, board: &mut [Row], held: V::Bytes) 
         }
     }
 }
+
+/// Sowings in progress, one in every lane, each before its next lap.
+pub(crate) struct Hand<V: Vector> {
+    /// The pit that the next lap lifts; where a sowing has ended, the pit of its last seed.
+    pub(crate) at: V::Bytes,
+    /// The seeds in that pit; 0 where the sowing has ended.
+    pub(crate) held: V::Bytes,
+}
+
+/// Sows the next lap of every sowing in progress and returns which go on after it (S1 to S5).
+///
+/// `board` has a row for each pit. `PITS` is their number where it is known when compiling, else 0.
+#[inline(always)]
+pub(crate) fn sow_next<V: Vector, const PITS: usize>(
+    v: V,
+    ring: &Ring,
+    board: &mut [V::Bytes],
+    hand: &mut Hand<V>,
+) -> V::Mask {
+    let one = v.splat(1);
+    let count = v.splat(board.len() as u8);
+    let mut lift = v.select(v.some(hand.held), hand.at, v.splat(u8::MAX));
+    let rest = sow_rounds(v, board, hand.held, &mut lift);
+    let reach = v.add(hand.at, rest);
+    let mut first = v.add(hand.at, one);
+    let mut last = v.min(reach, v.sub(reach, count));
+    if ring.parity {
+        let back = v.sub(hand.at, rest);
+        let back = v.min(back, v.add(back, count));
+        let odd = v.odd(hand.held);
+        first = v.select(odd, back, first);
+        last = v.select(odd, back, last);
+    }
+    let mut lap = v.begin_lap(&ring.prefixes, board.len(), first, rest);
+    for (pit, seeds) in board.iter_mut().enumerate() {
+        *seeds = v.lift_and_drop(&mut lap, pit, *seeds, lift);
+    }
+    let seeds = seeds_at::<V, PITS>(v, board, last);
+    let relays = v.lt(one, seeds);
+    hand.at = last;
+    hand.held = v.keep(seeds, relays);
+    relays
+}
+
+/// Drops one seed into every pit for each full round of a lap and returns the seeds left (S2).
+///
+/// The lanes with a round have lifted then, and are taken out of `lift`.
+#[inline(always)]
+fn sow_rounds<V: Vector>(
+    v: V,
+    board: &mut [V::Bytes],
+    held: V::Bytes,
+    lift: &mut V::Bytes,
+) -> V::Bytes {
+    let most = v.splat(board.len() as u8 - 1);
+    let mut full = v.lt(most, held);
+    if v.bits(full) == 0 {
+        return held;
+    }
+    for (pit, seeds) in board.iter_mut().enumerate() {
+        let lifted = v.and(full, v.eq(*lift, v.splat(pit as u8)));
+        *seeds = v.clear(*seeds, lifted);
+    }
+    *lift = v.select(full, v.splat(u8::MAX), *lift);
+    let mut rest = held;
+    while v.bits(full) != 0 {
+        rest = v.select(full, v.sub(rest, v.splat(board.len() as u8)), rest);
+        for seeds in board.iter_mut() {
+            *seeds = v.increment(*seeds, full);
+        }
+        full = v.lt(most, rest);
+    }
+    rest
+}
+
+/// Returns the seeds that every lane has in the pit it names.
+#[inline(always)]
+pub(crate) fn seeds_at<V: Vector, const PITS: usize>(
+    v: V,
+    board: &[V::Bytes],
+    at: V::Bytes,
+) -> V::Bytes {
+    if PITS == 0 {
+        let mut chosen = v.splat(0);
+        for (pit, &seeds) in board.iter().enumerate() {
+            chosen = v.select(v.eq(at, v.splat(pit as u8)), seeds, chosen);
+        }
+        return chosen;
+    }
+    let mut left = [v.splat(0); MAX_PITS];
+    left[..PITS].copy_from_slice(&board[..PITS]);
+    // Every bit of the pit's number halves what is left.
+    let mut width = PITS;
+    for bit in 0..5 {
+        if 1 << bit < PITS {
+            halve(v, v.by_bit(at, bit), &mut left, width);
+            width = width.div_ceil(2);
+        }
+    }
+    left[0]
+}
+
+/// Takes one of every two neighbours.
+#[inline(always)]
+fn halve<V: Vector>(v: V, choice: V::Choice, left: &mut [V::Bytes; MAX_PITS], width: usize) {
+    for pair in 0..MAX_PITS / 2 {
+        if 2 * pair + 1 < width {
+            left[pair] = v.choose(choice, left[2 * pair + 1], left[2 * pair]);
+        } else if 2 * pair < width {
+            left[pair] = left[2 * pair];
+        }
+    }
+}

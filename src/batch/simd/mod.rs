@@ -14,9 +14,9 @@ mod lap;
 mod portable;
 mod vector;
 
-pub(crate) use lap::{Ring, sow_lap};
-pub(crate) use portable::next_word;
-pub(crate) use vector::{Kernel, LANES, MAX_PITS, Row, Streams, Vector, WideRow};
+pub(crate) use lap::{Hand, Ring, sow_lap, sow_next};
+
+pub(crate) use vector::{Kernel, LANES, MAX_PITS, Row, Streams, Vector};
 
 /// A set of instructions that boards in lanes can be sown with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

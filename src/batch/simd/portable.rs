@@ -1,6 +1,8 @@
 //! The vector operations in plain Rust, which compilers turn into what the processor has.
 
-use super::vector::{LANES, Prefixes, Row, Steps, Streams, Vector, WideRow};
+use crate::rng;
+
+use super::vector::{LANES, Prefixes, Row, Steps, Streams, Vector};
 
 /// Works on every processor.
 #[derive(Clone, Copy, Debug)]
@@ -26,6 +28,9 @@ impl Vector for Portable {
     type Bytes = Bytes;
     type Mask = Bytes;
     type Lap = Steps<Portable>;
+    type Choice = Bytes;
+
+    const BURST: usize = 2;
 
     #[inline(always)]
     fn load(self, row: &Row) -> Bytes {
@@ -122,6 +127,26 @@ impl Vector for Portable {
     }
 
     #[inline(always)]
+    fn add_where(self, a: Bytes, mask: Bytes, b: Bytes) -> Bytes {
+        self.add(a, self.and(mask, b))
+    }
+
+    #[inline(always)]
+    fn keep(self, a: Bytes, mask: Bytes) -> Bytes {
+        self.and(a, mask)
+    }
+
+    #[inline(always)]
+    fn by_bit(self, a: Bytes, bit: u32) -> Bytes {
+        a.map(|byte| flag(byte >> bit & 1 == 1))
+    }
+
+    #[inline(always)]
+    fn choose(self, choice: Bytes, one: Bytes, zero: Bytes) -> Bytes {
+        self.select(choice, one, zero)
+    }
+
+    #[inline(always)]
     fn bits(self, mask: Bytes) -> u64 {
         let mut bits = 0;
         for (eight, part) in mask.chunks_exact(8).enumerate() {
@@ -154,20 +179,6 @@ impl Vector for Portable {
     }
 
     #[inline(always)]
-    fn add_wide(self, sums: &mut WideRow, bytes: Bytes) {
-        for (sum, byte) in sums.0.iter_mut().zip(bytes) {
-            *sum = sum.wrapping_add(byte.into());
-        }
-    }
-
-    #[inline(always)]
-    fn copy_wide(self, to: &mut WideRow, from: &WideRow, lanes: u64) {
-        for (lane, (to, &from)) in to.0.iter_mut().zip(&from.0).enumerate() {
-            *to = if lanes >> lane & 1 == 1 { from } else { *to };
-        }
-    }
-
-    #[inline(always)]
     fn below(self, streams: &mut Streams, lanes: u64, bounds: Bytes) -> Bytes {
         let mut drawn = [0; LANES];
         let mut left = lanes;
@@ -181,19 +192,9 @@ impl Vector for Portable {
     }
 }
 
-/// Advances one lane's stream (xoshiro128++, Blackman and Vigna 2019).
+/// Advances one lane's stream.
 #[inline(always)]
-pub(crate) fn next_word(streams: &mut Streams, lane: usize) -> u32 {
+fn next_word(streams: &mut Streams, lane: usize) -> u32 {
     let [s0, s1, s2, s3] = &mut streams.0;
-    let (s0, s1) = (&mut s0[lane], &mut s1[lane]);
-    let (s2, s3) = (&mut s2[lane], &mut s3[lane]);
-    let word = s0.wrapping_add(*s3).rotate_left(7).wrapping_add(*s0);
-    let shifted = *s1 << 9;
-    *s2 ^= *s0;
-    *s3 ^= *s1;
-    *s1 ^= *s2;
-    *s0 ^= *s3;
-    *s2 ^= shifted;
-    *s3 = s3.rotate_left(11);
-    word
+    rng::next_word([&mut s0[lane], &mut s1[lane], &mut s2[lane], &mut s3[lane]])
 }

@@ -12,11 +12,6 @@ impl Row {
     pub(crate) const ZERO: Row = Row([0; LANES]);
 }
 
-/// One 16-bit number of every lane.
-#[derive(Clone, Copy, Debug)]
-#[repr(C, align(64))]
-pub(crate) struct WideRow(pub(crate) [u16; LANES]);
-
 /// The most pits of a board that lies in lanes: twice round the ring fits a row.
 pub(crate) const MAX_PITS: usize = 32;
 
@@ -67,6 +62,11 @@ pub(crate) trait Vector: Copy {
     type Mask: Copy;
     /// Where the seeds of one lap fall.
     type Lap: Copy;
+    /// What [`by_bit`](Vector::by_bit) tells apart.
+    type Choice: Copy;
+
+    /// Laps that random games sow between two looks at who has ended (measured).
+    const BURST: usize;
 
     fn load(self, row: &Row) -> Self::Bytes;
     fn store(self, bytes: Self::Bytes, row: &mut Row);
@@ -92,13 +92,23 @@ pub(crate) trait Vector: Copy {
     fn select(self, mask: Self::Mask, a: Self::Bytes, b: Self::Bytes) -> Self::Bytes;
     /// Adds one where the flag is set.
     fn increment(self, a: Self::Bytes, mask: Self::Mask) -> Self::Bytes;
+    /// Adds where the flag is set.
+    fn add_where(self, a: Self::Bytes, mask: Self::Mask, b: Self::Bytes) -> Self::Bytes;
+    /// Keeps where the flag is set, zero elsewhere.
+    fn keep(self, a: Self::Bytes, mask: Self::Mask) -> Self::Bytes;
     /// Sets to zero where the flag is set.
     fn clear(self, a: Self::Bytes, mask: Self::Mask) -> Self::Bytes;
     /// Returns the flags as bits, lane 0 the lowest.
     fn bits(self, mask: Self::Mask) -> u64;
     fn mask(self, bits: u64) -> Self::Mask;
 
-    /// Prepares a lap that drops `rest` seeds, fewer than there are pits, from the pit `first` on.
+    /// Tells lanes apart by bit `bit` of a byte, 0 to 4.
+    fn by_bit(self, a: Self::Bytes, bit: u32) -> Self::Choice;
+    /// Takes `one` where the bit is set and `zero` elsewhere.
+    fn choose(self, choice: Self::Choice, one: Self::Bytes, zero: Self::Bytes) -> Self::Bytes;
+
+    /// Prepares a lap that drops `rest` seeds, fewer than there are pits, from the pit `first` on,
+    /// which may also be the number of pits and is pit 0 then.
     fn begin_lap(
         self,
         prefixes: &Prefixes,
@@ -108,12 +118,18 @@ pub(crate) trait Vector: Copy {
     ) -> Self::Lap;
     /// Drops a lap's seed into `pit` where it has one for it; called for every pit in turn.
     fn drop_seed(self, lap: &mut Self::Lap, pit: usize, seeds: Self::Bytes) -> Self::Bytes;
-
-    /// Adds the bytes to the numbers, which wrap.
-    fn add_wide(self, sums: &mut WideRow, bytes: Self::Bytes);
-
-    /// Copies the numbers of the lanes of `lanes`.
-    fn copy_wide(self, to: &mut WideRow, from: &WideRow, lanes: u64);
+    /// Does the same after emptying the pit in the lanes that lift it.
+    #[inline(always)]
+    fn lift_and_drop(
+        self,
+        lap: &mut Self::Lap,
+        pit: usize,
+        seeds: Self::Bytes,
+        lift: Self::Bytes,
+    ) -> Self::Bytes {
+        let left = self.clear(seeds, self.eq(lift, self.splat(pit as u8)));
+        self.drop_seed(lap, pit, left)
+    }
 
     /// Draws a number below `bounds` in the lanes of `lanes`, as [`below`](crate::rng::below)
     /// does; other lanes draw nothing and get 0.

@@ -1,232 +1,354 @@
 //! Random games lap by lap: every iteration sows one lap in every lane.
 //!
-//! A lane whose sowing has ended waits, empty-handed, until enough others have joined it; then all
-//! of them capture, finish their games or draw their next moves together. The slow twin is
-//! `random_games.rs`, move by move.
+//! After a few laps all lanes whose sowing has ended capture, finish their games or draw their next
+//! moves together. The slow twin is `random_games.rs`, move by move.
 
-use super::block::{Block, Games, MANY_PLIES, Rules};
+use super::block::{Block, Games, Wide};
+use super::pool::Pool;
+use super::rules::Rules;
 use crate::batch::lanes_of;
-use crate::batch::simd::{Row, Vector, sow_lap};
+use crate::batch::simd::{Hand, MAX_PITS, Row, Vector, sow_next};
 
-/// Lanes that wait before their sowings are settled together.
-const WAITING: u32 = 20;
+/// Lanes without a game that are filled together (measured).
+const FILL: u32 = 4;
 
-/// Laps between two calls of [`Block::take_sums`].
-const LAPS_OF_SUMS: u32 = 250;
+/// Sowings that leave a full pool before it waits for more.
+const DECIDED: u32 = 8;
 
-/// Plays all games of `games` in the lanes of `block`.
+/// Settlings between two looks at the sums: fewer than fill the last quarter of two bytes.
+const SUMS_EVERY: u32 = 16;
+
+/// Sums that are taken over, by their upper byte.
+const LARGE_SUM: u8 = 0xBF;
+
+/// Ply counts from which a game is finished outside the lanes, by their upper byte.
+const MANY_PLIES: u8 = 255;
+
+/// Everything that a part of a simulation is played with.
+pub(super) struct Table<'a, 'b> {
+    pub(super) block: &'a mut Block,
+    pub(super) pool: &'a mut Pool,
+    pub(super) rules: &'a Rules,
+    pub(super) games: &'a mut Games<'b>,
+}
+
+/// Plays all games of a part.
 ///
 /// `PITS` is the number of pits where it is known when compiling, else 0.
 #[inline(always)]
-pub(super) fn play<V: Vector, const PITS: usize>(
-    v: V,
-    block: &mut Block,
-    rules: &Rules,
-    games: &mut Games<'_>,
-) {
-    let pits = if PITS > 0 { PITS } else { rules.ring.pits };
-    let mut until_sums = LAPS_OF_SUMS;
-    let mut waiting = u64::MAX;
+pub(super) fn play<V: Vector, const PITS: usize>(v: V, mut table: Table<'_, '_>) {
+    let pits = if PITS > 0 { PITS } else { table.rules.pits() };
+    let mut rows = [v.splat(0); MAX_PITS];
+    let board = &mut rows[..pits];
+    let mut until_sums = SUMS_EVERY;
     loop {
-        settle(v, pits, block, rules, games, waiting);
-        if block.live == 0 {
-            return;
+        let drawing = settle(v, board, &mut table);
+        if table.block.playing == 0 {
+            if table.pool.is_empty() {
+                return;
+            }
+            let (pool, games) = (&mut *table.pool, &mut *table.games);
+            pool.run::<V, PITS>(v, 0, table.rules, &mut games.rows);
+            table.block.idle = u64::MAX;
+            continue;
         }
-        loop {
-            let relay = count_lap(v, pits, block, rules);
-            until_sums -= 1;
-            if until_sums == 0 {
+        choose(v, board, table.block, table.rules, drawing);
+        let relays = sow_burst::<V, PITS>(v, board, table.block, table.rules);
+        take_out_long::<V, PITS>(v, board, &mut table, relays);
+        until_sums -= 1;
+        if until_sums == 0 {
+            until_sums = SUMS_EVERY;
+            let block = &mut *table.block;
+            let most = v.max(v.load(&block.seeds[1]), v.load(&block.all_laps[1]));
+            if v.bits(v.lt(v.splat(LARGE_SUM), most)) != 0 {
                 block.take_sums();
-                until_sums = LAPS_OF_SUMS;
-            }
-            watch_long(v, pits, block, rules, games, relay);
-            waiting = block.live & !v.bits(v.some(v.load(&block.held)));
-            // A lane that waits costs a lap; settling costs about as much as two.
-            if waiting.count_ones() >= WAITING.min(block.live.count_ones().div_ceil(3)) {
-                break;
             }
         }
     }
 }
 
-/// Sows one lap in every lane that holds seeds, counts it, and returns the lanes that relay.
+/// Sows a few laps in every lane, counts them, and returns the lanes whose sowing goes on.
 #[inline(always)]
-fn count_lap<V: Vector>(v: V, pits: usize, block: &mut Block, rules: &Rules) -> u64 {
-    let held = v.load(&block.held);
-    v.add_wide(&mut block.seeds_sum, held);
-    let laps = v.increment(v.load(&block.laps), v.some(held));
+fn sow_burst<V: Vector, const PITS: usize>(
+    v: V,
+    board: &mut [V::Bytes],
+    block: &mut Block,
+    rules: &Rules,
+) -> u64 {
+    let mut hand: Hand<V> = Hand {
+        at: v.load(&block.at),
+        held: v.load(&block.held),
+    };
+    let mut laps = v.load(&block.laps);
+    let [mut low, mut high] = [v.load(&block.seeds[0]), v.load(&block.seeds[1])];
+    let mut relays = v.mask(0);
+    for _ in 0..V::BURST {
+        low = v.add(low, hand.held);
+        high = v.increment(high, v.lt(low, hand.held));
+        relays = sow_next::<V, PITS>(v, &rules.ring, board, &mut hand);
+        laps = v.increment(laps, relays);
+    }
+    v.store(hand.at, &mut block.at);
+    v.store(hand.held, &mut block.held);
     v.store(laps, &mut block.laps);
-    let (at, held) = (&mut block.at, &mut block.held);
-    let next = sow_lap(v, pits, &rules.ring, &mut block.pits, at, held);
-    v.bits(v.some(next))
+    v.store(low, &mut block.seeds[0]);
+    v.store(high, &mut block.seeds[1]);
+    v.bits(relays)
 }
 
-/// Looks at sowings that have gone on for long and ends those that never will (S6).
+/// Settles the sowings that have ended: captures, ends of games, new games. Returns the lanes that
+/// draw a move.
 #[inline(always)]
-fn watch_long<V: Vector>(
+fn settle<V: Vector>(v: V, board: &mut [V::Bytes], table: &mut Table<'_, '_>) -> u64 {
+    let waiting = !v.bits(v.some(v.load(&table.block.held)));
+    let mut ended = waiting & table.block.playing;
+    if table.rules.tight {
+        ended &= !take_out_late(v, board, table, ended);
+    }
+    let block = &mut *table.block;
+    capture(v, board, block, table.rules, ended);
+    block.count_refused(ended);
+    let due = due_to_end(v, block, table.rules, ended);
+    if due != 0 {
+        store(v, board, block);
+        for lane in lanes_of(due) {
+            let (rows, cap) = (&mut table.games.rows, table.games.max_plies);
+            block.copy_out(lane).play_on(table.rules, cap, rows);
+            block.release(lane);
+        }
+        ended &= !due;
+    }
+    let stuck = ended & !v.bits(own_pits(v, board, block));
+    block.playing &= !stuck;
+    block.over |= stuck;
+    let empty = block.over | block.idle;
+    let mut drawing = ended & !stuck;
+    if empty.count_ones() >= FILL || block.playing == 0 {
+        drawing |= fill(v, board, table);
+    }
+    drawing
+}
+
+#[inline(always)]
+fn store<V: Vector>(v: V, board: &[V::Bytes], block: &mut Block) {
+    for (seeds, row) in board.iter().zip(&mut block.pits) {
+        v.store(*seeds, row);
+    }
+}
+
+#[inline(always)]
+fn load<V: Vector>(v: V, board: &mut [V::Bytes], block: &Block) {
+    for (seeds, row) in board.iter_mut().zip(&block.pits) {
+        *seeds = v.load(row);
+    }
+}
+
+/// Takes the sowings that have passed the lap limit out of their lanes, and returns the lanes.
+#[inline(always)]
+fn take_out_late<V: Vector>(
     v: V,
-    pits: usize,
-    block: &mut Block,
-    rules: &Rules,
-    games: &mut Games<'_>,
-    relay: u64,
-) {
-    if block.watched != 0 {
-        let back = v.bits(v.eq(v.load(&block.at), v.load(&block.watch_at)));
-        for lane in lanes_of(back & block.watched & relay) {
-            if block.has_returned(lane, pits) {
-                block.end_endless(lane, rules, games);
-            }
+    board: &mut [V::Bytes],
+    table: &mut Table<'_, '_>,
+    ended: u64,
+) -> u64 {
+    let Table {
+        block, pool, rules, ..
+    } = table;
+    let laps = v.load(&block.laps);
+    let late = v.bits(v.lt(v.splat(rules.long), laps)) & ended;
+    if late != 0 {
+        store(v, board, block);
+        for lane in lanes_of(late) {
+            let taken = block.take_out(lane, rules);
+            pool.add(taken, rules, &mut table.games.rows);
         }
     }
-    let due = v.bits(v.eq(v.load(&block.laps), v.load(&block.look_at)));
-    for lane in lanes_of(due & relay & block.live & !block.fresh) {
-        block.look(lane, rules, games);
-    }
+    late
 }
 
-/// Settles the sowings of the waiting lanes: captures, ends of games, the next games and moves.
+/// Takes sowings that go on and on out of their lanes.
 #[inline(always)]
-fn settle<V: Vector>(
+fn take_out_long<V: Vector, const PITS: usize>(
     v: V,
-    pits: usize,
-    block: &mut Block,
-    rules: &Rules,
-    games: &mut Games<'_>,
-    waiting: u64,
+    board: &mut [V::Bytes],
+    table: &mut Table<'_, '_>,
+    relays: u64,
 ) {
-    let ended = waiting & !block.fresh;
-    capture(v, pits, block, rules, ended);
-    for lane in lanes_of(ended & block.long) {
-        block.close_long(lane);
+    let laps = v.load(&table.block.laps);
+    let long = v.bits(v.lt(v.splat(table.rules.long), laps)) & relays;
+    if long == 0 {
+        return;
     }
-    for lane in lanes_of(due_to_end(v, block, rules, ended)) {
-        block.finish_alone(lane, rules, games);
+    let Table {
+        block, pool, rules, ..
+    } = table;
+    let rows = &mut table.games.rows;
+    store(v, board, block);
+    for lane in lanes_of(long & block.playing) {
+        if pool.is_full() {
+            pool.run::<V, PITS>(v, u64::BITS - DECIDED, rules, rows);
+        }
+        let taken = block.take_out(lane, rules);
+        pool.add(taken, rules, rows);
     }
-    let mut choices = count_choices(v, pits, block);
-    let stuck = waiting & !block.fresh & !v.bits(v.some(choices));
-    for lane in lanes_of(stuck) {
-        block.finish_stuck(lane, rules, games);
-    }
-    if block.fresh & waiting != 0 {
-        restart(v, pits, block, rules, games, waiting);
-        choices = count_choices(v, pits, block);
-    }
-    choose(v, pits, block, rules, waiting & block.live, choices);
 }
 
 /// Captures (C1 to C3) and counts the ply in the lanes of `ended`, and passes the turn.
 #[inline(always)]
-fn capture<V: Vector>(v: V, pits: usize, block: &mut Block, rules: &Rules, ended: u64) {
+fn capture<V: Vector>(v: V, board: &mut [V::Bytes], block: &mut Block, rules: &Rules, ended: u64) {
     let (zero, one) = (v.splat(0), v.splat(1));
     let mask = v.mask(ended);
     let last = v.load(&block.at);
-    let north = v.some(v.load(&block.side));
-    let south_row = v.lt_small(last, v.splat(pits as u8 / 2));
+    let side = v.load(&block.side);
+    let north = v.some(side);
+    let columns = board.len() / 2;
+    let south_row = v.lt_small(last, v.splat(columns as u8));
     let own = v.and(v.xor(south_row, north), mask);
     // A pit and the pit opposite to it are a pair, named after the one of South's row.
-    let pair = v.min(last, v.sub(v.splat(pits as u8 - 1), last));
+    let pair = v.min(last, v.sub(v.splat(board.len() as u8 - 1), last));
     let mut captured = zero;
-    let (south_rows, north_rows) = block.pits[..pits].split_at_mut(pits / 2);
-    for (column, (south, opposite)) in south_rows
-        .iter_mut()
-        .zip(north_rows.iter_mut().rev())
-        .enumerate()
-    {
-        let (a, b) = (v.load(south), v.load(opposite));
-        let both = v.add(a, b);
+    for column in 0..columns {
+        let opposite = board.len() - 1 - column;
+        let both = v.add(board[column], board[opposite]);
         let mut taken = v.and(own, v.eq(pair, v.splat(column as u8)));
         if !rules.lone_taken {
             taken = v.and(taken, v.lt(one, both));
         }
         captured = v.select(taken, both, captured);
-        v.store(v.clear(a, taken), south);
-        v.store(v.clear(b, taken), opposite);
+        board[column] = v.clear(board[column], taken);
+        board[opposite] = v.clear(board[opposite], taken);
     }
     let [by_south, by_north] = &mut block.captured;
     v.store(v.add(v.load(by_south), v.clear(captured, north)), by_south);
-    let of_north = v.select(north, captured, zero);
-    v.store(v.add(v.load(by_north), of_north), by_north);
+    v.store(v.add_where(v.load(by_north), north, captured), by_north);
     let took = v.some(captured);
-    v.store(
-        v.increment(v.load(&block.captures), took),
-        &mut block.captures,
-    );
-    for (bytes, reset) in [(&mut block.quiet, Some(took)), (&mut block.plies, None)] {
-        let [low, high] = bytes;
-        let mut less = v.increment(v.load(low), mask);
-        let carry = v.and(v.eq(less, zero), mask);
-        let mut more = v.increment(v.load(high), carry);
-        if let Some(reset) = reset {
-            less = v.clear(less, reset);
-            more = v.clear(more, reset);
-        }
-        v.store(less, low);
-        v.store(more, high);
+    let times = v.increment(v.load(&block.captures), took);
+    v.store(times, &mut block.captures);
+    let ply = v.keep(one, mask);
+    add_wide(v, &mut block.plies, ply);
+    add_wide(v, &mut block.quiet, ply);
+    for row in &mut block.quiet {
+        v.store(v.clear(v.load(row), took), row);
     }
-    let laps = v.select(mask, v.load(&block.laps), zero);
-    v.add_wide(&mut block.laps_sum, laps);
+    let laps = v.keep(v.load(&block.laps), mask);
+    add_wide(v, &mut block.all_laps, laps);
     v.store(v.max(v.load(&block.longest), laps), &mut block.longest);
-    let side = v.load(&block.side);
     v.store(v.select(mask, v.sub(one, side), side), &mut block.side);
+}
+
+/// Adds a byte to a count of two.
+#[inline(always)]
+fn add_wide<V: Vector>(v: V, [low, high]: &mut Wide, amount: V::Bytes) {
+    let less = v.add(v.load(low), amount);
+    let carry = v.lt(less, amount);
+    v.store(less, low);
+    v.store(v.increment(v.load(high), carry), high);
 }
 
 /// Returns the lanes whose game may end by E3 or E4, or is too long for their counts.
 #[inline(always)]
 fn due_to_end<V: Vector>(v: V, block: &Block, rules: &Rules, ended: u64) -> u64 {
-    let equals = |bytes: &[Row; 2], number: u16| {
-        let [low, high] = number.to_le_bytes();
-        let low = v.eq(v.load(&bytes[0]), v.splat(low));
-        v.bits(v.and(low, v.eq(v.load(&bytes[1]), v.splat(high))))
-    };
-    let quiet = equals(&block.quiet, rules.ruleset.quiet_limit());
-    let cut = rules.cap.map_or(0, |cap| equals(&block.plies, cap));
-    let many = v.bits(v.eq(v.load(&block.plies[1]), v.splat(MANY_PLIES)));
-    ended & (quiet | cut | many)
+    let quiet = equals(v, &block.quiet, rules.ruleset.quiet_limit());
+    let many = v.eq(v.load(&block.plies[1]), v.splat(MANY_PLIES));
+    let mut due = v.bits(quiet) | v.bits(many);
+    if let Some(cap) = rules.cap {
+        due |= v.bits(equals(v, &block.plies, cap));
+    }
+    due & ended
 }
 
-/// Counts the non-empty pits of the side to move in every lane.
+/// Tells which counts are a number.
 #[inline(always)]
-fn count_choices<V: Vector>(v: V, pits: usize, block: &Block) -> V::Bytes {
+fn equals<V: Vector>(v: V, [low, high]: &Wide, number: u16) -> V::Mask {
+    let [less, more] = number.to_le_bytes();
+    let less = v.eq(v.load(low), v.splat(less));
+    v.and(less, v.eq(v.load(high), v.splat(more)))
+}
+
+/// Tells which sides to move have a seed in their row.
+#[inline(always)]
+fn own_pits<V: Vector>(v: V, board: &[V::Bytes], block: &Block) -> V::Mask {
     let north = v.some(v.load(&block.side));
-    let (south_rows, north_rows) = block.pits[..pits].split_at(pits / 2);
-    let mut choices = v.splat(0);
-    for (of_south, of_north) in south_rows.iter().zip(north_rows) {
-        let seeds = v.select(north, v.load(of_north), v.load(of_south));
-        choices = v.increment(choices, v.some(seeds));
+    let (south_row, north_row) = board.split_at(board.len() / 2);
+    let mut any = v.splat(0);
+    for (&south, &opposite) in south_row.iter().zip(north_row) {
+        // Not zero is all that is asked: the larger of two is zero where both are.
+        any = v.max(any, v.select(north, opposite, south));
     }
-    choices
+    v.some(any)
 }
 
-/// Fills the waiting lanes whose game is over with the next games.
+/// Writes the games that are over and fills the lanes without a game; returns the lanes that begin
+/// one.
 #[inline(always)]
-fn restart<V: Vector>(
-    v: V,
-    pits: usize,
-    block: &mut Block,
-    rules: &Rules,
-    games: &mut Games<'_>,
-    waiting: u64,
-) {
-    let fresh = block.fresh & waiting;
-    for lane in lanes_of(fresh) {
-        // A lane without a next game leaves the live ones.
-        let _ = block.next_game(lane, games);
+fn fill<V: Vector>(v: V, board: &mut [V::Bytes], table: &mut Table<'_, '_>) -> u64 {
+    let Table {
+        block,
+        pool,
+        games,
+        rules,
+    } = table;
+    if block.over != 0 {
+        take_rest(v, board, block);
+        block.write_over(games);
     }
-    block.fresh &= !fresh;
-    let mask = v.mask(fresh);
+    if !pool.ready.is_empty() {
+        store(v, board, block);
+        for lane in lanes_of(block.idle) {
+            let Some(game) = pool.ready.pop() else { break };
+            block.put_in(lane, &game);
+            block.idle &= !(1 << lane);
+            block.playing |= 1 << lane;
+        }
+        load(v, board, block);
+    }
+    let mut begun = 0;
+    for lane in lanes_of(block.idle) {
+        begun |= u64::from(block.begin(lane, games)) << lane;
+    }
+    // Lanes for which no game is left rest until the pool has one.
+    block.idle = 0;
+    block.playing |= begun;
+    reset(v, board, block, rules, begun);
+    begun
+}
+
+/// Gives the seeds left on the boards of the games that are over to the other side (E1).
+#[inline(always)]
+fn take_rest<V: Vector>(v: V, board: &[V::Bytes], block: &mut Block) {
+    let mut rest = v.splat(0);
+    for &seeds in board {
+        rest = v.add(rest, seeds);
+    }
+    let rest = v.keep(rest, v.mask(block.over));
+    let north = v.some(v.load(&block.side));
+    let [by_south, by_north] = &mut block.captured;
+    v.store(v.add_where(v.load(by_south), north, rest), by_south);
+    v.store(v.add(v.load(by_north), v.clear(rest, north)), by_north);
+}
+
+/// Sets up the start of a game in the lanes of `begun`.
+#[inline(always)]
+fn reset<V: Vector>(v: V, board: &mut [V::Bytes], block: &mut Block, rules: &Rules, begun: u64) {
+    let mask = v.mask(begun);
     let seeds = v.splat(rules.ruleset.seeds_per_pit() as u8);
-    for row in &mut block.pits[..pits] {
-        v.store(v.select(mask, seeds, v.load(row)), row);
+    for pit in board {
+        *pit = v.select(mask, seeds, *pit);
     }
     let [quiet, quiet_high] = &mut block.quiet;
     let [plies, plies_high] = &mut block.plies;
+    let [laps, laps_high] = &mut block.all_laps;
+    let [sown, sown_high] = &mut block.seeds;
     let [by_south, by_north] = &mut block.captured;
     for row in [
         quiet,
         quiet_high,
         plies,
         plies_high,
+        laps,
+        laps_high,
+        sown,
+        sown_high,
         by_south,
         by_north,
         &mut block.captures,
@@ -237,55 +359,42 @@ fn restart<V: Vector>(
     }
 }
 
-/// Draws a non-empty pit in the lanes of `drawing` and lifts its seeds.
+/// Draws a non-empty pit in the lanes of `drawing`.
 #[inline(always)]
-fn choose<V: Vector>(
-    v: V,
-    pits: usize,
-    block: &mut Block,
-    rules: &Rules,
-    drawing: u64,
-    choices: V::Bytes,
-) {
+fn choose<V: Vector>(v: V, board: &[V::Bytes], block: &mut Block, rules: &Rules, drawing: u64) {
+    let (zero, one) = (v.splat(0), v.splat(1));
     let mask = v.mask(drawing);
-    let zero = v.splat(0);
-    let rank = v.below(&mut block.streams, drawing, choices);
     let north = v.some(v.load(&block.side));
-    let mut passed = zero;
-    let mut held = zero;
-    let mut origin = zero;
-    let columns = pits / 2;
+    let columns = board.len() / 2;
+    let (south_row, north_row) = board.split_at(columns);
+    let (mut own, mut before) = ([zero; MAX_PITS / 2], [zero; MAX_PITS / 2]);
+    let mut choices = zero;
     for column in 0..columns {
-        let (a, b) = (
-            v.load(&block.pits[column]),
-            v.load(&block.pits[columns + column]),
-        );
-        for (pit, seeds) in [(column, a), (columns + column, b)] {
-            let saved = v.select(mask, seeds, v.load(&block.saved[pit]));
-            v.store(saved, &mut block.saved[pit]);
+        own[column] = v.select(north, north_row[column], south_row[column]);
+        before[column] = choices;
+        choices = v.increment(choices, v.some(own[column]));
+    }
+    let rank = v.below(&mut block.streams, drawing, choices);
+    let (mut at, mut held) = (zero, zero);
+    for column in 0..columns {
+        let hit = v.and(v.some(own[column]), v.eq(before[column], rank));
+        at = v.select(hit, v.splat(column as u8), at);
+        held = v.select(hit, own[column], held);
+    }
+    at = v.add_where(at, north, v.splat(columns as u8));
+    set(v, &mut block.at, mask, at);
+    set(v, &mut block.held, mask, held);
+    set(v, &mut block.laps, mask, one);
+    if !rules.reversible {
+        set(v, &mut block.origin, mask, at);
+        for (saved, &seeds) in block.saved.iter_mut().zip(board) {
+            set(v, saved, mask, seeds);
         }
-        let seeds = v.select(north, b, a);
-        let some = v.some(seeds);
-        let hit = v.and(v.and(some, mask), v.eq(passed, rank));
-        passed = v.increment(passed, some);
-        held = v.select(hit, seeds, held);
-        origin = v.select(hit, v.splat(column as u8), origin);
-        v.store(v.clear(a, v.without(hit, north)), &mut block.pits[column]);
-        v.store(
-            v.clear(b, v.and(hit, north)),
-            &mut block.pits[columns + column],
-        );
     }
-    let origin = v.add(origin, v.select(north, v.splat(columns as u8), zero));
-    for (row, new) in [
-        (&mut block.held, held),
-        (&mut block.at, origin),
-        (&mut block.origin, origin),
-        (&mut block.laps, zero),
-        (&mut block.look_at, v.splat(rules.first_look)),
-    ] {
-        v.store(v.select(mask, new, v.load(row)), row);
-    }
-    v.copy_wide(&mut block.seeds_before, &block.seeds_sum, drawing);
-    block.watched &= !drawing;
+}
+
+/// Replaces the bytes of the lanes of `mask`.
+#[inline(always)]
+fn set<V: Vector>(v: V, row: &mut Row, mask: V::Mask, new: V::Bytes) {
+    v.store(v.select(mask, new, v.load(row)), row);
 }

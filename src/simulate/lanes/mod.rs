@@ -7,9 +7,15 @@
 #![allow(clippy::inline_always)]
 
 mod block;
+mod game;
 mod kernel;
+mod pool;
+mod rules;
 
-use block::{Block, Games, Rules};
+use block::{Block, Games};
+use kernel::Table;
+use pool::Pool;
+use rules::Rules;
 
 use super::table::Columns;
 use crate::batch::simd::{Instructions, Kernel, Vector};
@@ -34,21 +40,19 @@ pub(super) fn play(
         first,
         rows,
         max_plies,
+        next: 0,
     };
-    let play = Play {
+    let table = Table {
         block: &mut Block::new(),
+        pool: &mut Pool::new(),
         rules: &rules,
         games: &mut games,
     };
-    instructions.run(play).is_some()
+    instructions.run(Play(table)).is_some()
 }
 
 /// All games of a part of a simulation.
-struct Play<'a, 'b> {
-    block: &'a mut Block,
-    rules: &'a Rules,
-    games: &'a mut Games<'b>,
-}
+struct Play<'a, 'b>(Table<'a, 'b>);
 
 impl Kernel for Play<'_, '_> {
     type Output = ();
@@ -56,16 +60,11 @@ impl Kernel for Play<'_, '_> {
     /// Plays with code of its own for the traditional sizes.
     #[inline(always)]
     fn run<V: Vector>(self, v: V) {
-        let Play {
-            block,
-            rules,
-            games,
-        } = self;
-        match rules.ring.pits {
-            12 => kernel::play::<V, 12>(v, block, rules, games),
-            16 => kernel::play::<V, 16>(v, block, rules, games),
-            20 => kernel::play::<V, 20>(v, block, rules, games),
-            _ => kernel::play::<V, 0>(v, block, rules, games),
+        match self.0.rules.pits() {
+            12 => kernel::play::<V, 12>(v, self.0),
+            16 => kernel::play::<V, 16>(v, self.0),
+            20 => kernel::play::<V, 20>(v, self.0),
+            _ => kernel::play::<V, 0>(v, self.0),
         }
     }
 }
