@@ -19,7 +19,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 # A run of CI must not touch the lock file.
 LOCKED := $(if $(CI),--locked)
 
-# Terminals and other tools set these two for their own use: only the words
+# Terminals, shells and other tools set these for their own use: only the words
 # after `make` count.
 ifneq ($(origin COLUMNS),command line)
 override COLUMNS :=
@@ -27,7 +27,10 @@ endif
 ifneq ($(origin OUT),command line)
 override OUT :=
 endif
-unexport COLUMNS OUT VARIANT MINUTES SEED
+ifneq ($(origin SECONDS),command line)
+override SECONDS :=
+endif
+unexport COLUMNS OUT VARIANT MINUTES SEED SECONDS PEERS BOARDS
 
 # ---- libtorch: the user's own, all of PyTorch (CUDA=1), or the lean set-up
 
@@ -55,13 +58,15 @@ PYTHON_CARGO := env PYO3_PYTHON="$(CURDIR)/$(BIN)/python" cargo
 # ---- doors
 
 .PHONY: help train build libtorch test test-core test-rust test-train test-python fmt fmt-check \
-	lint lint-rust lint-python docs digest bench notebooks ci clean distclean
+	lint lint-rust lint-python docs digest differential bench bench-instructions notebooks ci clean \
+	distclean
 
 help: ## list the doors
 	@echo 'make DOOR, where DOOR is one of'
-	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1\t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 14
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1\t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 22
 	@echo 'train takes VARIANT=en-dodoi COLUMNS=6 MINUTES=5 SEED=0 OUT=FOLDER (these are the defaults);'
-	@echo 'train, test, lint and docs take CUDA=1 or LIBTORCH=FOLDER'
+	@echo 'train, test, lint and docs take CUDA=1 or LIBTORCH=FOLDER;'
+	@echo 'bench takes SECONDS=0.15 for each figure, BOARDS="2x6 2x50" and PEERS=1 (installs the other simulators)'
 
 # En Dodoi is trained on 2x6 unless told otherwise; the other variants on their own size.
 SIZE = $(or $(COLUMNS),$(if $(filter-out en-dodoi,$(VARIANT)),,6))
@@ -97,8 +102,18 @@ docs: libtorch ## build the Rust documentation; every warning is an error
 digest: rust ## play the fixed games and compare their hash with the recorded one
 	cargo test $(LOCKED) --test digest -- --nocapture
 
-bench: rust ## measure the core
-	cargo bench $(LOCKED)
+differential: rust ## play a million random games with every set of instructions and compare them
+	cargo test $(LOCKED) --test instructions -- --include-ignored --nocapture
+
+# What is measured from Python is the package as built from these sources.
+BENCH_FLAGS = $(if $(SECONDS),--seconds $(SECONDS)) $(if $(BOARDS),--boards $(BOARDS)) \
+	$(if $(filter-out 0,$(PEERS)),--peers yes)
+
+bench: $(STAMPS)/build $(if $(filter-out 0,$(PEERS)),$(STAMPS)/peers) ## measure games and steps: one table, and target/bench.json
+	@$(BIN)/python tests/benches/bench.py $(BENCH_FLAGS)
+
+bench-instructions: $(STAMPS)/venv rust ## count the instructions of a ply and a lap with Callgrind
+	@$(BIN)/python tests/benches/counts.py $(if $(BOARDS),--boards $(BOARDS))
 
 notebooks: $(STAMPS)/checks ## run the notebooks in small
 	@shopt -s nullglob; for notebook in notebooks/*.ipynb; do \
@@ -106,7 +121,7 @@ notebooks: $(STAMPS)/checks ## run the notebooks in small
 		ENDODOI_SMALL=1 $(BIN)/jupyter execute --timeout=600 "$$notebook"; \
 	done; echo 'all notebooks ran'
 
-ci: fmt-check lint docs digest notebooks test ## do what must pass before a change lands
+ci: fmt-check lint docs digest notebooks test differential ## do what must pass before a change lands
 	@echo 'everything passed'
 
 clean: ## remove what was compiled; .venv and .libtorch stay (distclean removes them too)
@@ -148,7 +163,7 @@ lint-rust: libtorch
 
 lint-python: $(STAMPS)/checks
 	$(BIN)/ruff check .
-	$(BIN)/mypy python/endodoi python/tools tests/python
+	$(BIN)/mypy python/endodoi python/tools tests/benches tests/python
 	MYPYPATH=python $(BIN)/stubtest endodoi._core
 
 libtorch: rust compiler $(STAMPS)/venv ## set up libtorch, for plain cargo commands with --features train
@@ -178,16 +193,23 @@ CORE_SOURCES := Cargo.toml build.rs pyproject.toml $(wildcard Cargo.lock) \
 # Another make in the same folder waits where the system can make it wait.
 ONE_AT_A_TIME := $(if $(shell command -v flock 2>/dev/null),flock $(STAMPS)/lock)
 
+DEVELOP := env PIP_QUIET=1 PIP_DISABLE_PIP_VERSION_CHECK=1 VIRTUAL_ENV="$(CURDIR)/.venv" \
+	$(ONE_AT_A_TIME) $(BIN)/maturin develop $(LOCKED) --release --extras arrow,pettingzoo,plot
+
 # The stamp is of the moment before the build: a source edited meanwhile is newer.
 $(STAMPS)/build: $(CORE_SOURCES) $(STAMPS)/maturin
 	@echo 'building the package'
 	@touch $@.$$PPID
-	@env PIP_QUIET=1 PIP_DISABLE_PIP_VERSION_CHECK=1 VIRTUAL_ENV="$(CURDIR)/.venv" $(ONE_AT_A_TIME) \
-		$(BIN)/maturin develop $(LOCKED) --release --extras arrow,pettingzoo,plot
+	@$(DEVELOP)
 	@mv $@.$$PPID $@
 
 $(STAMPS)/maturin: pyproject.toml | rust $(STAMPS)/venv
 	@$(PIP) install 'maturin>=1.10,<2'
+	@touch $@
+
+$(STAMPS)/peers: pyproject.toml $(STAMPS)/build
+	@echo 'installing the simulators to compare with'
+	@$(DEVELOP),bench
 	@touch $@
 
 $(STAMPS)/checks: pyproject.toml $(STAMPS)/build
