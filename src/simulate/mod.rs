@@ -4,6 +4,7 @@ mod config;
 mod lanes;
 pub(crate) mod lockstep;
 mod random_games;
+mod rows;
 mod run;
 mod summary;
 mod table;

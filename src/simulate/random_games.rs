@@ -57,7 +57,7 @@ impl RandomGame {
     }
 
     /// Plays one turn, or says how the game has ended: E1 first, then E3, then the cap (E4).
-    fn turn(
+    pub(super) fn turn(
         &mut self,
         ruleset: &Ruleset,
         stream: &mut Xoshiro128PlusPlus,

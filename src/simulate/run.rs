@@ -14,6 +14,7 @@ use crate::simulate::Instructions;
 use crate::simulate::lanes;
 use crate::simulate::lockstep::{self, Game, Limits, Watch};
 use crate::simulate::random_games;
+use crate::simulate::rows as board_rows;
 use crate::simulate::table::Columns;
 use crate::simulate::{GameTable, SimulateConfig, SimulateError};
 
@@ -190,7 +191,7 @@ fn play_random(
     let pace = (RANDOM_CHUNK, CHUNK_TIME);
     run.chunks(pace, progress, sink, |first, mut rows, _| {
         let games = rows.len();
-        if !in_lanes || !run.play_in_lanes(instructions, first, rows.reborrow()) {
+        if !in_lanes || !run.play_side_by_side(instructions, first, rows.reborrow()) {
             run.play_one_by_one(first, rows)?;
         }
         Ok(games)
@@ -224,19 +225,21 @@ impl Run {
         })
     }
 
-    /// Plays random games in lanes, from game `first` on, and writes their rows; returns false
-    /// where the board does not fit them.
-    fn play_in_lanes(&self, instructions: Instructions, first: u64, rows: Columns<'_>) -> bool {
+    /// Plays random games in lanes or rows, from game `first` on, and writes their rows; returns
+    /// false where the board fits neither.
+    fn play_side_by_side(&self, instructions: Instructions, first: u64, rows: Columns<'_>) -> bool {
         // A block is full until its last games: long parts waste little.
         let part = rows
             .len()
             .div_ceil(2 * self.pool.current_num_threads())
             .max(1024);
         self.pool.install(|| {
-            rows.parts(part).into_par_iter().all(|(start, rows)| {
+            rows.parts(part).into_par_iter().all(|(start, mut rows)| {
                 let games = (self.config.seed, first + start as u64);
                 let ruleset = &self.config.ruleset;
-                lanes::play(instructions, ruleset, games, self.config.max_plies, rows)
+                let max_plies = self.config.max_plies;
+                lanes::play(instructions, ruleset, games, max_plies, rows.reborrow())
+                    || board_rows::play(instructions, ruleset, games, max_plies, rows)
             })
         })
     }

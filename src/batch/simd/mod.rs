@@ -12,10 +12,15 @@ mod avx2;
 mod avx512;
 mod lap;
 mod portable;
+mod rows;
+mod rows_lap;
+#[cfg(target_arch = "x86_64")]
+mod rows_x86;
 mod vector;
 
 pub(crate) use lap::{Hand, Ring, sow_lap, sow_next};
-
+pub(crate) use rows::{RowBoard, RowKernel, RowVector};
+pub(crate) use rows_lap::{LIGHT, RowRing, Sowings};
 pub(crate) use vector::{Kernel, LANES, MAX_PITS, Row, Streams, Vector};
 
 /// A set of instructions that boards in lanes can be sown with.
