@@ -7,7 +7,6 @@
 
 pub use rand::Rng as RngCore;
 use rand::SeedableRng;
-use rand_xoshiro::SplitMix64;
 pub use rand_xoshiro::Xoshiro128PlusPlus;
 
 /// What a stream is drawn for; streams of different purposes never meet.
@@ -62,11 +61,30 @@ pub fn stream(row_seed: u64, episode: u64, purpose: Purpose) -> Xoshiro128PlusPl
     Xoshiro128PlusPlus::seed_from_u64(mix(mix(row_seed, episode), purpose as u64))
 }
 
-/// Returns the first state of a [`stream`], for generators that keep the states of many games
-/// side by side.
-pub(crate) fn stream_words(row_seed: u64, episode: u64, purpose: Purpose) -> [u32; 4] {
-    let mut fill = SplitMix64::seed_from_u64(mix(mix(row_seed, episode), purpose as u64));
-    let [low, high] = [fill.next_u64(), fill.next_u64()];
+/// Computes the first states of the [`stream`]s of neighbouring rows under `seed`, from row
+/// `first` on: the lower and the upper two words of each.
+///
+/// For generators that keep the states of many games side by side; plain enough for compilers to
+/// compute eight of them at once.
+#[inline(always)]
+#[allow(clippy::inline_always)] // Part of a kernel, which has instructions of its own.
+pub(crate) fn open_streams<const ROWS: usize>(
+    seed: u64,
+    first: u64,
+    purpose: Purpose,
+) -> [[u64; ROWS]; 2] {
+    let (mut low, mut high) = ([0; ROWS], [0; ROWS]);
+    for row in 0..ROWS {
+        let row_seed = mix(seed, first.wrapping_add(row as u64));
+        let state = mix(mix(row_seed, 0), purpose as u64).wrapping_add(GOLDEN_GAMMA);
+        low[row] = finalise(state);
+        high[row] = finalise(state.wrapping_add(GOLDEN_GAMMA));
+    }
+    [low, high]
+}
+
+/// Returns the four words of a state.
+pub(crate) const fn halves_to_words((low, high): (u64, u64)) -> [u32; 4] {
     [
         low as u32,
         (low >> 32) as u32,
@@ -129,10 +147,17 @@ mod tests {
     const GOLDEN_MIX: u64 = 0x57B7_4577_E39D_30BE;
 
     #[test]
-    fn words_of_a_stream_are_its_state() {
-        for row_seed in 0..100 {
-            let words = stream_words(row_seed, 3, Purpose::Play);
-            assert_eq!(stream_of_words(words), stream(row_seed, 3, Purpose::Play));
+    fn streams_opened_together_are_those_opened_alone() {
+        let [low, high] = open_streams::<100>(7, 11, Purpose::Play);
+        for (row, halves) in low.into_iter().zip(high).enumerate() {
+            let words = halves_to_words(halves);
+            let row_seed = mix(7, 11 + row as u64);
+            let mut alone = stream(row_seed, 0, Purpose::Play);
+            assert_eq!(stream_of_words(words), alone);
+            let mut state = words;
+            let [a, b, c, d] = &mut state;
+            assert_eq!(next_word([a, b, c, d]), alone.next_u32());
+            assert_eq!(stream_of_words(state), alone);
         }
     }
 

@@ -1,4 +1,4 @@
-//! The vector operations on AVX-512 (F, BW, VL, VBMI, GFNI): one register holds a byte of all 64 lanes.
+//! The vector operations on AVX-512 (F, BW, DQ, VL, VBMI, GFNI): one register holds a byte of all 64 lanes.
 //!
 //! Unsafe code is needed to call instructions that not every processor has. A value of
 //! [`Avx512`] exists only where [`Avx512::detect`] found them.
@@ -10,7 +10,7 @@ use std::arch::x86_64::*;
 
 use super::vector::{Kernel, LANES, Prefixes, Row, Streams, Vector};
 
-/// Proof that the processor has AVX-512 F, BW, VL, VBMI and GFNI.
+/// Proof that the processor has AVX-512 F, BW, DQ, VL, VBMI and GFNI.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Avx512(());
 
@@ -19,6 +19,7 @@ impl Avx512 {
     pub(crate) fn detect() -> Option<Avx512> {
         let found = is_x86_feature_detected!("avx512f")
             && is_x86_feature_detected!("avx512bw")
+            && is_x86_feature_detected!("avx512dq")
             && is_x86_feature_detected!("avx512vl")
             && is_x86_feature_detected!("avx512vbmi")
             && is_x86_feature_detected!("gfni")
@@ -34,7 +35,7 @@ impl Avx512 {
 }
 
 /// Compiles a kernel with the instructions switched on.
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,gfni,popcnt")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,gfni,popcnt")]
 fn run<K: Kernel>(v: Avx512, kernel: K) -> K::Output {
     kernel.run(v)
 }

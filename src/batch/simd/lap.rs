@@ -111,8 +111,8 @@ pub(crate) fn sow_next<V: Vector, const PITS: usize>(
 ) -> V::Mask {
     let one = v.splat(1);
     let count = v.splat(board.len() as u8);
-    let mut lift = v.select(v.some(hand.held), hand.at, v.splat(u8::MAX));
-    let rest = sow_rounds(v, board, hand.held, &mut lift);
+    let lift = v.select(v.some(hand.held), hand.at, v.splat(u8::MAX));
+    let (rest, rounds) = full_rounds(v, count, hand.held);
     let reach = v.add(hand.at, rest);
     let mut first = v.add(hand.at, one);
     let mut last = v.min(reach, v.sub(reach, count));
@@ -127,6 +127,11 @@ pub(crate) fn sow_next<V: Vector, const PITS: usize>(
     for (pit, seeds) in board.iter_mut().enumerate() {
         *seeds = v.lift_and_drop(&mut lap, pit, *seeds, lift);
     }
+    if let Some(rounds) = rounds {
+        for seeds in board.iter_mut() {
+            *seeds = v.add(*seeds, rounds);
+        }
+    }
     let seeds = seeds_at::<V, PITS>(v, board, last);
     let relays = v.lt(one, seeds);
     hand.at = last;
@@ -134,35 +139,21 @@ pub(crate) fn sow_next<V: Vector, const PITS: usize>(
     relays
 }
 
-/// Drops one seed into every pit for each full round of a lap and returns the seeds left (S2).
-///
-/// The lanes with a round have lifted then, and are taken out of `lift`.
+/// Parts laps into full rounds, which drop a seed into every pit, and the seeds left (S2).
 #[inline(always)]
-fn sow_rounds<V: Vector>(
-    v: V,
-    board: &mut [V::Bytes],
-    held: V::Bytes,
-    lift: &mut V::Bytes,
-) -> V::Bytes {
-    let most = v.splat(board.len() as u8 - 1);
+fn full_rounds<V: Vector>(v: V, count: V::Bytes, held: V::Bytes) -> (V::Bytes, Option<V::Bytes>) {
+    let most = v.sub(count, v.splat(1));
     let mut full = v.lt(most, held);
     if v.bits(full) == 0 {
-        return held;
+        return (held, None);
     }
-    for (pit, seeds) in board.iter_mut().enumerate() {
-        let lifted = v.and(full, v.eq(*lift, v.splat(pit as u8)));
-        *seeds = v.clear(*seeds, lifted);
-    }
-    *lift = v.select(full, v.splat(u8::MAX), *lift);
-    let mut rest = held;
+    let (mut rest, mut rounds) = (held, v.splat(0));
     while v.bits(full) != 0 {
-        rest = v.select(full, v.sub(rest, v.splat(board.len() as u8)), rest);
-        for seeds in board.iter_mut() {
-            *seeds = v.increment(*seeds, full);
-        }
+        rest = v.sub(rest, v.keep(count, full));
+        rounds = v.increment(rounds, full);
         full = v.lt(most, rest);
     }
-    rest
+    (rest, Some(rounds))
 }
 
 /// Returns the seeds that every lane has in the pit it names.

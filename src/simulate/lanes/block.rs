@@ -53,7 +53,8 @@ pub(super) struct Block {
     pub(super) over: u64,
     /// Lanes that wait for a game.
     pub(super) idle: u64,
-    opened: [[u32; 4]; OPENED],
+    /// The streams of the games from a multiple of `OPENED` on.
+    opened: [[u64; OPENED]; 2],
 }
 
 /// The games that a block plays and the rows it writes.
@@ -102,30 +103,32 @@ impl Block {
             playing: 0,
             over: 0,
             idle: u64::MAX,
-            opened: [[0; 4]; OPENED],
+            opened: [[0; OPENED]; 2],
         })
     }
 
     /// Gives a lane the next game; returns false if none is left.
     ///
     /// The caller resets the lane's bytes.
+    #[inline(always)]
     pub(super) fn begin(&mut self, lane: usize, games: &mut Games<'_>) -> bool {
         let number = games.next;
         if number >= games.rows.len() {
             return false;
         }
         if number.is_multiple_of(OPENED) {
-            for (words, game) in self.opened.iter_mut().zip(games.first + number as u64..) {
-                *words = rng::stream_words(rng::mix(games.seed, game), 0, Purpose::Play);
-            }
+            let first = games.first + number as u64;
+            self.opened = rng::open_streams(games.seed, first, Purpose::Play);
         }
         games.next += 1;
-        self.set_stream(lane, self.opened[number % OPENED]);
+        let [low, high] = [0, 1].map(|half: usize| self.opened[half][number % OPENED]);
+        self.set_stream(lane, rng::halves_to_words((low, high)));
         self.number[lane] = number;
         self.base[lane] = Tally::default();
         true
     }
 
+    #[inline(always)]
     fn set_stream(&mut self, lane: usize, words: [u32; 4]) {
         for (of_lanes, word) in self.streams.0.iter_mut().zip(words) {
             of_lanes[lane] = word;

@@ -150,3 +150,44 @@ pub(super) fn count_seeds(pits: &Pits, rules: &Rules, origin: u8, laps: u32) -> 
     }
     sown
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rng::{Purpose, below, stream};
+
+    /// Sows one lap anticlockwise and returns the pit of the last seed and the seeds.
+    fn lap(pits: &mut Pits, count: usize, at: usize) -> (usize, u64) {
+        let lifted = std::mem::take(&mut pits[at]);
+        for step in 1..=usize::from(lifted) {
+            pits[(at + step) % count] += 1;
+        }
+        ((at + usize::from(lifted)) % count, lifted.into())
+    }
+
+    #[test]
+    fn s6_a_sowing_is_traced_back_lap_by_lap_to_where_it_began() {
+        let mut rng = stream(5, 0, Purpose::Policy);
+        for _ in 0..2_000 {
+            let count = 2 * (1 + below(&mut rng, 16) as usize);
+            let mut pits = [0; MAX_PITS];
+            for _ in 0..below(&mut rng, 200) {
+                pits[below(&mut rng, count as u32) as usize] += 1;
+            }
+            let origin = below(&mut rng, count as u32) as usize;
+            if pits[origin] == 0 {
+                continue;
+            }
+            let (start, mut at, mut seeds, mut laps) = (pits, origin, 0, 0);
+            while laps < 40 {
+                let (last, lifted) = lap(&mut pits, count, at);
+                (at, seeds, laps) = (last, seeds + lifted, laps + 1);
+                if pits[at] == 1 {
+                    break;
+                }
+            }
+            let (first, sown) = trace_back(&mut pits, count, at as u8, laps);
+            assert_eq!((usize::from(first), sown, pits), (origin, seeds, start));
+        }
+    }
+}

@@ -10,7 +10,7 @@ use crate::batch::lanes_of;
 use crate::batch::simd::{Hand, MAX_PITS, Row, Vector, sow_next};
 
 /// Lanes without a game that are filled together (measured).
-const FILL: u32 = 4;
+const FILL: u32 = 5;
 
 /// Sowings that leave a full pool before it waits for more.
 const DECIDED: u32 = 8;
@@ -42,7 +42,7 @@ pub(super) fn play<V: Vector, const PITS: usize>(v: V, mut table: Table<'_, '_>)
     let board = &mut rows[..pits];
     let mut until_sums = SUMS_EVERY;
     loop {
-        let drawing = settle(v, board, &mut table);
+        let (drawing, choices) = settle(v, board, &mut table);
         if table.block.playing == 0 {
             if table.pool.is_empty() {
                 return;
@@ -52,7 +52,7 @@ pub(super) fn play<V: Vector, const PITS: usize>(v: V, mut table: Table<'_, '_>)
             table.block.idle = u64::MAX;
             continue;
         }
-        choose(v, board, table.block, table.rules, drawing);
+        choose(v, board, &choices, table.block, table.rules, drawing);
         let relays = sow_burst::<V, PITS>(v, board, table.block, table.rules);
         take_out_long::<V, PITS>(v, board, &mut table, relays);
         until_sums -= 1;
@@ -96,10 +96,19 @@ fn sow_burst<V: Vector, const PITS: usize>(
     v.bits(relays)
 }
 
+/// The own row of every side to move.
+struct Choices<V: Vector> {
+    seeds: [V::Bytes; MAX_PITS / 2],
+    /// The non-empty pits before each column.
+    before: [V::Bytes; MAX_PITS / 2],
+    /// The non-empty pits of the row.
+    count: V::Bytes,
+}
+
 /// Settles the sowings that have ended: captures, ends of games, new games. Returns the lanes that
-/// draw a move.
+/// draw a move, and from what.
 #[inline(always)]
-fn settle<V: Vector>(v: V, board: &mut [V::Bytes], table: &mut Table<'_, '_>) -> u64 {
+fn settle<V: Vector>(v: V, board: &mut [V::Bytes], table: &mut Table<'_, '_>) -> (u64, Choices<V>) {
     let waiting = !v.bits(v.some(v.load(&table.block.held)));
     let mut ended = waiting & table.block.playing;
     if table.rules.tight {
@@ -118,15 +127,16 @@ fn settle<V: Vector>(v: V, board: &mut [V::Bytes], table: &mut Table<'_, '_>) ->
         }
         ended &= !due;
     }
-    let stuck = ended & !v.bits(own_pits(v, board, block));
+    let mut choices = count_choices(v, board, block);
+    let stuck = ended & !v.bits(v.some(choices.count));
     block.playing &= !stuck;
     block.over |= stuck;
     let empty = block.over | block.idle;
     let mut drawing = ended & !stuck;
     if empty.count_ones() >= FILL || block.playing == 0 {
-        drawing |= fill(v, board, table);
+        drawing |= fill(v, board, &mut choices, table);
     }
-    drawing
+    (drawing, choices)
 }
 
 #[inline(always)]
@@ -265,23 +275,35 @@ fn equals<V: Vector>(v: V, [low, high]: &Wide, number: u16) -> V::Mask {
     v.and(less, v.eq(v.load(high), v.splat(more)))
 }
 
-/// Tells which sides to move have a seed in their row.
+/// Counts the non-empty pits of the sides to move.
 #[inline(always)]
-fn own_pits<V: Vector>(v: V, board: &[V::Bytes], block: &Block) -> V::Mask {
+fn count_choices<V: Vector>(v: V, board: &[V::Bytes], block: &Block) -> Choices<V> {
+    let zero = v.splat(0);
+    let mut choices = Choices {
+        seeds: [zero; MAX_PITS / 2],
+        before: [zero; MAX_PITS / 2],
+        count: zero,
+    };
     let north = v.some(v.load(&block.side));
-    let (south_row, north_row) = board.split_at(board.len() / 2);
-    let mut any = v.splat(0);
-    for (&south, &opposite) in south_row.iter().zip(north_row) {
-        // Not zero is all that is asked: the larger of two is zero where both are.
-        any = v.max(any, v.select(north, opposite, south));
+    let columns = board.len() / 2;
+    for column in 0..columns {
+        let seeds = v.select(north, board[columns + column], board[column]);
+        choices.seeds[column] = seeds;
+        choices.before[column] = choices.count;
+        choices.count = v.increment(choices.count, v.some(seeds));
     }
-    v.some(any)
+    choices
 }
 
 /// Writes the games that are over and fills the lanes without a game; returns the lanes that begin
 /// one.
 #[inline(always)]
-fn fill<V: Vector>(v: V, board: &mut [V::Bytes], table: &mut Table<'_, '_>) -> u64 {
+fn fill<V: Vector>(
+    v: V,
+    board: &mut [V::Bytes],
+    choices: &mut Choices<V>,
+    table: &mut Table<'_, '_>,
+) -> u64 {
     let Table {
         block,
         pool,
@@ -309,7 +331,7 @@ fn fill<V: Vector>(v: V, board: &mut [V::Bytes], table: &mut Table<'_, '_>) -> u
     // Lanes for which no game is left rest until the pool has one.
     block.idle = 0;
     block.playing |= begun;
-    reset(v, board, block, rules, begun);
+    reset(v, board, choices, block, rules, begun);
     begun
 }
 
@@ -329,12 +351,26 @@ fn take_rest<V: Vector>(v: V, board: &[V::Bytes], block: &mut Block) {
 
 /// Sets up the start of a game in the lanes of `begun`.
 #[inline(always)]
-fn reset<V: Vector>(v: V, board: &mut [V::Bytes], block: &mut Block, rules: &Rules, begun: u64) {
+fn reset<V: Vector>(
+    v: V,
+    board: &mut [V::Bytes],
+    choices: &mut Choices<V>,
+    block: &mut Block,
+    rules: &Rules,
+    begun: u64,
+) {
     let mask = v.mask(begun);
     let seeds = v.splat(rules.ruleset.seeds_per_pit() as u8);
-    for pit in board {
+    for pit in board.iter_mut() {
         *pit = v.select(mask, seeds, *pit);
     }
+    let columns = board.len() / 2;
+    for column in 0..columns {
+        choices.seeds[column] = v.select(mask, seeds, choices.seeds[column]);
+        let before = v.splat(column as u8);
+        choices.before[column] = v.select(mask, before, choices.before[column]);
+    }
+    choices.count = v.select(mask, v.splat(columns as u8), choices.count);
     let [quiet, quiet_high] = &mut block.quiet;
     let [plies, plies_high] = &mut block.plies;
     let [laps, laps_high] = &mut block.all_laps;
@@ -361,25 +397,25 @@ fn reset<V: Vector>(v: V, board: &mut [V::Bytes], block: &mut Block, rules: &Rul
 
 /// Draws a non-empty pit in the lanes of `drawing`.
 #[inline(always)]
-fn choose<V: Vector>(v: V, board: &[V::Bytes], block: &mut Block, rules: &Rules, drawing: u64) {
+fn choose<V: Vector>(
+    v: V,
+    board: &[V::Bytes],
+    choices: &Choices<V>,
+    block: &mut Block,
+    rules: &Rules,
+    drawing: u64,
+) {
     let (zero, one) = (v.splat(0), v.splat(1));
     let mask = v.mask(drawing);
     let north = v.some(v.load(&block.side));
     let columns = board.len() / 2;
-    let (south_row, north_row) = board.split_at(columns);
-    let (mut own, mut before) = ([zero; MAX_PITS / 2], [zero; MAX_PITS / 2]);
-    let mut choices = zero;
-    for column in 0..columns {
-        own[column] = v.select(north, north_row[column], south_row[column]);
-        before[column] = choices;
-        choices = v.increment(choices, v.some(own[column]));
-    }
-    let rank = v.below(&mut block.streams, drawing, choices);
+    let rank = v.below(&mut block.streams, drawing, choices.count);
     let (mut at, mut held) = (zero, zero);
     for column in 0..columns {
-        let hit = v.and(v.some(own[column]), v.eq(before[column], rank));
+        let (seeds, before) = (choices.seeds[column], choices.before[column]);
+        let hit = v.and(v.some(seeds), v.eq(before, rank));
         at = v.select(hit, v.splat(column as u8), at);
-        held = v.select(hit, own[column], held);
+        held = v.select(hit, seeds, held);
     }
     at = v.add_where(at, north, v.splat(columns as u8));
     set(v, &mut block.at, mask, at);
