@@ -1,0 +1,231 @@
+//! The parts of the core, one at a time: moves, masks, searches, games, steps.
+//!
+//! `cargo bench` measures all of them, `cargo bench -- step` those of a name,
+//! `cargo bench -- --test` runs each once. Every part asserts its answer. `make bench` compares
+//! the whole of games and steps with a twin.
+
+// A bench fails loudly.
+#![allow(clippy::expect_used, clippy::panic)]
+
+use std::ops::ControlFlow;
+
+use divan::Bencher;
+use divan::counter::ItemsCount;
+use endodoi::batch::{Batch, BatchConfig, Seeds, StepArrays};
+use endodoi::policy::PolicySpec;
+use endodoi::reference::{b4_pit, s6_laps};
+use endodoi::rng::{self, Purpose};
+use endodoi::search::{SearchResult, alpha_beta};
+use endodoi::simulate::{GameTable, Instructions, SimulateConfig, simulate};
+use endodoi::{Position, Ruleset, RulesetFields, Side, Variant, perft};
+
+/// Columns of the boards measured.
+const COLUMNS: [usize; 4] = [6, 8, 10, 50];
+
+fn main() {
+    divan::main();
+}
+
+fn ruleset(columns: usize) -> Ruleset {
+    let fields = RulesetFields {
+        columns: Some(columns as i64),
+        ..RulesetFields::default()
+    };
+    Ruleset::new(Variant::EnDodoi, &fields).expect("valid fields")
+}
+
+/// The names of the sets of instructions of this processor.
+fn sets() -> Vec<&'static str> {
+    let sets = Instructions::ALL.into_iter();
+    sets.filter(|set| set.is_available())
+        .map(Instructions::name)
+        .collect()
+}
+
+/// Returns the positions of a random game, the last one finished, and the columns played.
+fn random_game(columns: usize, number: u64) -> (Vec<Position>, Vec<usize>) {
+    let mut stream = rng::stream(number, 0, Purpose::Policy);
+    let mut positions = vec![Position::start(&ruleset(columns))];
+    let mut played = Vec::new();
+    while let Some(position) = positions.last().filter(|position| !position.is_over()) {
+        let legal = position.legal_moves();
+        let column = legal.nth(rng::below(&mut stream, legal.len() as u32) as usize);
+        let column = column.expect("a legal column");
+        let next = position.play(column).expect("legal");
+        played.push(column);
+        positions.push(next);
+    }
+    (positions, played)
+}
+
+/// Rows of the batch that is stepped.
+const ROWS: usize = 1024;
+
+/// A position of a random game, the column played there, and what it led to.
+struct Turn {
+    before: Position,
+    column: usize,
+    after: Vec<i16>,
+}
+
+/// Batches that are stepped in turn: a processor would learn a single one by heart.
+const BATCHES: usize = 16;
+
+/// Returns a turn for every row, each of another game or at another ply.
+fn turns(columns: usize) -> Vec<Turn> {
+    let turns = (0..).flat_map(|number| {
+        let (positions, played) = random_game(columns, number);
+        let after: Vec<Vec<i16>> = positions.iter().map(Position::observation).collect();
+        let moves = positions.into_iter().zip(played);
+        moves
+            .zip(after.into_iter().skip(1))
+            .map(|((before, column), after)| Turn {
+                before,
+                column,
+                after,
+            })
+    });
+    turns.take(BATCHES * ROWS).collect()
+}
+
+/// Sows the moves of random games, one after another; an item is a lap.
+#[divan::bench(args = COLUMNS)]
+fn sow(bencher: Bencher<'_, '_>, columns: usize) {
+    let turns = turns(columns);
+    let slowly = |turn: &Turn| {
+        let (position, rules) = (turn.before, ruleset(columns));
+        let board = position.board();
+        let seeds = board.row(Side::South).iter().chain(board.row(Side::North));
+        let mut ring: Vec<i64> = seeds.map(|&seeds| i64::from(seeds)).collect();
+        let pit = b4_pit(&rules, position.to_move().index(), turn.column);
+        s6_laps(&rules, &mut ring, pit).laps
+    };
+    let expected: i64 = turns.iter().map(slowly).sum();
+    bencher.counter(ItemsCount::new(expected as u64)).bench(|| {
+        let sown = turns.iter().map(|turn| turn.before.sow(turn.column));
+        let laps = sown.map(|sown| i64::from(sown.expect("a pit with seeds").0.laps));
+        assert_eq!(laps.sum::<i64>(), expected);
+    });
+}
+
+/// Plays moves of random games and finds the next legal ones; an item is a ply.
+#[divan::bench(args = COLUMNS)]
+fn play(bencher: Bencher<'_, '_>, columns: usize) {
+    let turns = turns(columns);
+    bencher.counter(ItemsCount::new(turns.len())).bench(|| {
+        for turn in &turns {
+            let after = turn.before.play(turn.column).expect("legal");
+            assert_eq!(after.quiet() as i16, turn.after[2 * columns + 2]);
+        }
+    });
+}
+
+/// Counts move sequences of four plies; an item is a sequence.
+#[divan::bench(args = COLUMNS)]
+fn perft_4(bencher: Bencher<'_, '_>, columns: usize) {
+    let start = Position::start(&ruleset(columns));
+    let below = |position: &Position| {
+        let moves = position.legal_moves().iter();
+        moves
+            .map(|column| perft(&position.play(column).expect("legal"), 3))
+            .sum::<u64>()
+    };
+    let expected = below(&start);
+    bencher
+        .counter(ItemsCount::new(expected))
+        .bench(|| assert_eq!(perft(&start, 4), expected));
+}
+
+/// Returns the value of plain minimax from the view of South.
+fn minimax(position: &Position, depth: u32) -> i32 {
+    let side = position.to_move();
+    if depth == 0 || position.is_over() {
+        return position.board().lead(Side::South);
+    }
+    let moves = position.legal_moves().iter();
+    let values = moves.map(|column| minimax(&position.play(column).expect("legal"), depth - 1));
+    let best = if side == Side::South {
+        values.max()
+    } else {
+        values.min()
+    };
+    best.expect("a legal move")
+}
+
+/// Searches the start to depth five with alpha-beta; an item is a node.
+#[divan::bench(args = [6, 8, 10])]
+fn alpha_beta_5(bencher: Bencher<'_, '_>, columns: usize) {
+    let start = Position::start(&ruleset(columns));
+    let value = minimax(&start, 5);
+    let SearchResult { nodes, .. } = alpha_beta(&start, 5).expect("an open game");
+    bencher.counter(ItemsCount::new(nodes)).bench(|| {
+        let found = alpha_beta(&start, 5).expect("an open game");
+        assert_eq!(found.value, value);
+    });
+}
+
+fn random_games(columns: usize, games: u64, set: &str) -> GameTable {
+    let config = SimulateConfig {
+        num_threads: Some(1),
+        instructions: Instructions::named(set),
+        ..SimulateConfig::new(ruleset(columns), games)
+    };
+    let mut quietly = |_| ControlFlow::Continue(());
+    let random = PolicySpec::Random;
+    simulate(&config, &random, &random, &mut quietly).expect("valid settings")
+}
+
+/// Plays random games on one thread, moves drawn among the non-empty pits; an item is a ply.
+#[divan::bench(consts = COLUMNS, args = sets())]
+fn random_play<const C: usize>(bencher: Bencher<'_, '_>, set: &str) {
+    let games = 400_000 / (C * C) as u64;
+    let expected = random_games(C, games, "scalar");
+    let plies: u64 = expected.plies.iter().map(|&plies| plies as u64).sum();
+    bencher.counter(ItemsCount::new(plies)).bench(|| {
+        assert!(
+            random_games(C, games, set) == expected,
+            "{set} plays other games"
+        );
+    });
+}
+
+/// Makes a batch whose rows are the positions of `turns`.
+fn batch_of(turns: &[Turn], columns: usize, set: &str) -> (Batch, StepArrays) {
+    let config = BatchConfig {
+        num_threads: Some(1),
+        instructions: Instructions::named(set),
+        ..BatchConfig::new(ROWS, ruleset(columns))
+    };
+    let mut batch = Batch::new(config).expect("valid settings");
+    batch
+        .reset(Some(&Seeds::Integer(1)), None)
+        .expect("a reset");
+    for (row, turn) in turns.iter().enumerate() {
+        batch.set_position(row, &turn.before).expect("equal rules");
+    }
+    let arrays = StepArrays::new(&batch);
+    (batch, arrays)
+}
+
+/// Steps a batch of 1024 rows once, on one thread, with exact masks; an item is a ply.
+#[divan::bench(consts = COLUMNS, args = sets(), sample_count = 32)]
+fn step<const C: usize>(bencher: Bencher<'_, '_>, set: &str) {
+    let turns = turns(C);
+    let mut batches = turns.chunks_exact(ROWS).cycle();
+    bencher
+        .counter(ItemsCount::new(ROWS))
+        .with_inputs(|| {
+            let turns = batches.next().expect("a batch");
+            let actions: Vec<i64> = turns.iter().map(|turn| turn.column as i64).collect();
+            (batch_of(turns, C, set), turns, actions)
+        })
+        .bench_local_values(|((mut batch, mut arrays), turns, actions)| {
+            batch
+                .step(&actions, arrays.buffers())
+                .expect("legal columns");
+            let views = arrays.observations.chunks_exact(2 * C + 3);
+            let as_played = views.zip(turns).all(|(view, turn)| view == turn.after);
+            assert!(as_played, "{set} steps to other positions");
+            (batch, arrays)
+        });
+}
