@@ -83,6 +83,13 @@ pub(crate) fn open_streams<const ROWS: usize>(
     [low, high]
 }
 
+/// Returns the first state of a [`stream`], for generators that keep the states of many games
+/// side by side.
+pub(crate) fn stream_words(row_seed: u64, episode: u64, purpose: Purpose) -> [u32; 4] {
+    let state = mix(mix(row_seed, episode), purpose as u64).wrapping_add(GOLDEN_GAMMA);
+    halves_to_words((finalise(state), finalise(state.wrapping_add(GOLDEN_GAMMA))))
+}
+
 /// Returns the four words of a state.
 pub(crate) const fn halves_to_words((low, high): (u64, u64)) -> [u32; 4] {
     [
@@ -152,6 +159,7 @@ mod tests {
         for (row, halves) in low.into_iter().zip(high).enumerate() {
             let words = halves_to_words(halves);
             let row_seed = mix(7, 11 + row as u64);
+            assert_eq!(words, stream_words(row_seed, 0, Purpose::Play));
             let mut alone = stream(row_seed, 0, Purpose::Play);
             assert_eq!(stream_of_words(words), alone);
             let mut state = words;
