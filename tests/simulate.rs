@@ -10,8 +10,7 @@ use std::ops::ControlFlow;
 use endodoi::policy::{AlphaBeta, Greedy, Policy, PolicyError, PolicySpec, Random};
 use endodoi::rng::{self, Purpose, Xoshiro128PlusPlus};
 use endodoi::simulate::{
-    EndCode, GameTable, Players, Share, SimulateConfig, Summary, simulate, simulate_between,
-    simulate_in_chunks,
+    EndCode, GameTable, Share, SimulateConfig, Summary, simulate, simulate_between,
 };
 use endodoi::sowing::SowingEnd;
 use endodoi::{Position, Ruleset, RulesetFields, Side};
@@ -254,41 +253,6 @@ fn a_part_of_a_simulation_can_be_played_alone() {
     for game in 0..500 {
         assert_eq!(part.row(game), whole.row(1234 + game));
     }
-}
-
-#[test]
-fn chunks_hold_the_games_of_the_whole_table_in_order() {
-    let mut config = SimulateConfig::new(ruleset(r#"{"columns":6}"#), 20_000);
-    config.seed = 8;
-    for offers in [false, true] {
-        config.offers = offers;
-        let whole = random_games(&config);
-        let (mut chunks, mut taken) = (0, 0);
-        let players = Players::Specs(&PolicySpec::Random, &PolicySpec::Random);
-        let left = simulate_in_chunks(&config, players, &mut go_on, &mut |games| {
-            chunks += 1;
-            // What is not taken waits for the next call.
-            let first = games.take_first(games.len() / 2);
-            for row in 0..first.len() {
-                assert_eq!(first.row(row), whole.row(taken + row));
-            }
-            assert_eq!(first.offers.len(), if offers { first.len() } else { 0 });
-            taken += first.len();
-            ControlFlow::Continue(())
-        })
-        .unwrap();
-        assert!(chunks > 2 && taken > 10_000);
-        assert_eq!(taken + left.len(), whole.len());
-        assert_eq!(left.row(0), whole.row(taken));
-    }
-    let players = Players::Policies(&mut Random, &mut Random);
-    let left = simulate_in_chunks(
-        &config,
-        players,
-        &mut go_on,
-        &mut |_| ControlFlow::Break(()),
-    );
-    assert!((1..20_000).contains(&left.unwrap().len()));
 }
 
 #[test]

@@ -1,7 +1,7 @@
 # The extension module. Docstrings stand in the module itself.
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Literal, SupportsIndex, TypeAlias, final
+from typing import Any, Literal, SupportsIndex, TypeAlias, final, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -228,25 +228,52 @@ def random_actions(
 class GameTable:
     END_REASONS: list[str]
     @staticmethod
-    def from_numpy(columns: dict[str, npt.NDArray[Any]]) -> GameTable: ...
+    def from_numpy(
+        columns: dict[str, npt.NDArray[Any]], detail: str | None = None
+    ) -> GameTable: ...
     def to_numpy(self) -> dict[str, npt.NDArray[Any]]: ...
-    def summary(self) -> tuple[dict[str, Any], str]: ...
+    def summary(self) -> tuple[str, str]: ...
+    @property
+    def detail(self) -> str: ...
     @property
     def counted_offers(self) -> bool: ...
     def __len__(self) -> int: ...
     def __eq__(self, other: object, /) -> bool: ...
     def __ne__(self, other: object, /) -> bool: ...
 
+@overload
 def simulate(
     games: _Whole,
     ruleset: Ruleset,
     south: str | Callable[..., Any],
     north: str | Callable[..., Any],
     *,
+    first: _Whole,
     seed: _Whole,
     random_opening_plies: _Whole,
     max_plies: _Whole | None,
     num_threads: _Whole | None,
     offers: bool,
+    sample: _Whole | None,
     progress: Callable[[int], object] | None,
+    sink: None = None,
+    rows: int = 1,
 ) -> tuple[GameTable, BaseException | None]: ...
+@overload
+def simulate(
+    games: _Whole,
+    ruleset: Ruleset,
+    south: str | Callable[..., Any],
+    north: str | Callable[..., Any],
+    *,
+    first: _Whole,
+    seed: _Whole,
+    random_opening_plies: _Whole,
+    max_plies: _Whole | None,
+    num_threads: _Whole | None,
+    offers: bool,
+    sample: _Whole | None,
+    progress: Callable[[int], object] | None,
+    sink: Callable[[dict[str, npt.NDArray[Any]]], object],
+    rows: int = 1,
+) -> tuple[tuple[str, str], BaseException | None]: ...

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import importlib.util
 import json
 import os
 import platform
@@ -12,7 +13,8 @@ from typing import TYPE_CHECKING
 from endodoi._core import Position, Ruleset, __version__
 from endodoi.errors import ArgumentValueError, EndodoiError, MissingExtraError, TrainError
 from endodoi.learning_curve import draw_learning_curve
-from endodoi.simulation import GameTable, simulate
+from endodoi.places import check_place
+from endodoi.simulation import Plan, Summary
 from endodoi.training import find_trainer, run_trainer
 
 if TYPE_CHECKING:
@@ -27,6 +29,20 @@ __all__ = ["main"]
 #: Status of a failed output, of a refused argument, as argparse itself gives it, of a Ctrl-C, and
 #: of an output that is closed, as by `head`.
 FAILED, REFUSED, INTERRUPTED, CLOSED = 1, 2, 130, 141
+
+#: Endings of the pictures that can be drawn.
+PICTURES = ("png", "svg", "pdf", "jpg", "webp")
+
+SIMULATE_EXAMPLES = """\
+examples:
+  endodoi simulate --columns 6 --games 1000000 --seed 1
+  endodoi simulate --variant cross-endodoi --games 10000000 --out games.parquet --plot games.png
+  endodoi simulate --columns 6 --games 60000 --offers
+  endodoi simulate --south alphabeta:4 --north greedy --games 400 --opening-plies 4 --json
+
+--out needs pyarrow (pip install 'endodoi[arrow]'), --plot matplotlib (pip install 'endodoi[plot]').
+Ctrl-C keeps the games finished: they are in the file, and the summary is of them.
+"""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -94,11 +110,19 @@ def make_parser() -> argparse.ArgumentParser:
 def add_simulate(commands: Commands, rules: argparse.ArgumentParser) -> None:
     """Add the command that plays many games."""
     simulate_ = commands.add_parser(
-        "simulate", parents=[rules], help="play many games and sum them up"
+        "simulate",
+        parents=[rules],
+        help="play many games and sum them up",
+        description="Plays many games and prints what they say together, with 95 % intervals.",
+        epilog=SIMULATE_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     simulate_.set_defaults(run=simulate_command)
     simulate_.add_argument("--games", type=int, default=10_000, help="games (default 10000)")
     simulate_.add_argument("--seed", type=int, default=0, help="seed of all games (default 0)")
+    simulate_.add_argument(
+        "--first", type=int, default=0, help="number of the first game, for parts (default 0)"
+    )
     player_help = "random, greedy, alphabeta:N or agent:FILE_OR_RUN_DIR (default random)"
     simulate_.add_argument("--south", default="random", metavar="PLAYER", help=player_help)
     simulate_.add_argument("--north", default="random", metavar="PLAYER", help=player_help)
@@ -107,6 +131,20 @@ def add_simulate(commands: Commands, rules: argparse.ArgumentParser) -> None:
     simulate_.add_argument(
         "--opening-plies", type=int, default=0, help="random plies at the start (default 0)"
     )
+    simulate_.add_argument(
+        "--sample", type=int, help="games followed move by move (default: as suits the board)"
+    )
+    simulate_.add_argument(
+        "--offers",
+        action="store_true",
+        help="simulate every move: how many games offer an endless sowing, all games followed",
+    )
+    simulate_.add_argument(
+        "--out",
+        metavar="FILE",
+        help="Parquet file for one row a game, written while they are played",
+    )
+    simulate_.add_argument("--plot", metavar="FILE", help="picture of the distributions (.png ...)")
     simulate_.add_argument("--json", action="store_true", help="print the summary as JSON")
 
 
@@ -187,28 +225,67 @@ def position_of(options: argparse.Namespace) -> Position:
 
 def simulate_command(options: argparse.Namespace) -> int:
     """Play games and print their summary; after a Ctrl-C, that of the games finished."""
+    if options.plot is not None:
+        check_picture(options.plot)
+    plan = Plan(
+        options.games,
+        ruleset_of(options),
+        (options.south, options.north),
+        seed=options.seed,
+        first=options.first,
+        random_opening_plies=options.opening_plies,
+        max_plies=options.max_plies,
+        num_threads=options.threads,
+        sample=options.sample,
+        progress=None,
+    )
     status = 0
     try:
-        table = simulate(
-            options.games,
-            ruleset=ruleset_of(options),
-            south=options.south,
-            north=options.north,
-            seed=options.seed,
-            num_threads=options.threads,
-            random_opening_plies=options.opening_plies,
-            max_plies=options.max_plies,
-        )
+        if options.out is None:
+            summary = plan.stream(lambda _games: None, offers=options.offers)
+        else:
+            summary = plan.write(options.out, offers=options.offers)
     except KeyboardInterrupt as interrupt:
-        finished = getattr(interrupt, "table", None)
-        if not isinstance(finished, GameTable):
+        finished = getattr(interrupt, "summary", None)
+        if not isinstance(finished, Summary):
             raise
-        table = finished
-        print(f"endodoi: interrupted after {len(table)} games", file=sys.stderr)
+        summary = finished
+        print(f"endodoi: interrupted after {summary.games} games", file=sys.stderr)
         status = INTERRUPTED
-    summary = table.summary()
-    print(json.dumps(summary.to_dict(), indent=2) if options.json else summary)
+    print(json_lines(summary) if options.json else summary)
+    if options.plot is not None:
+        summary.plot(options.plot)
     return status
+
+
+def check_picture(path: str) -> None:
+    """Refuse a picture that could not be written once the games are played.
+
+    Raises
+    ------
+    MissingExtraError
+        If matplotlib is not installed; it is not loaded before it is needed.
+    ArgumentValueError
+        If the name's ending is that of no picture.
+    """
+    if importlib.util.find_spec("matplotlib") is None:
+        raise MissingExtraError(
+            "--plot needs matplotlib: pip install 'endodoi[plot]'", extra="plot"
+        )
+    ending = os.path.splitext(path)[1].lstrip(".").lower()  # noqa: PTH122
+    if ending not in PICTURES:
+        raise ArgumentValueError(
+            f"--plot is {path!r}, expected a name that ends in .{', .'.join(PICTURES)}",
+            field="plot",
+            value=path,
+        )
+    check_place(path)
+
+
+def json_lines(summary: Summary) -> str:
+    """Return a summary as JSON with one number, or group of numbers, in a line."""
+    lines = (f"  {json.dumps(name)}: {json.dumps(x)}" for name, x in summary.to_dict().items())
+    return "{\n" + ",\n".join(lines) + "\n}"
 
 
 def train_command(options: argparse.Namespace) -> int:

@@ -2,124 +2,39 @@
 
 from __future__ import annotations
 
-import os
-import sys
-import time
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
-
-import numpy as np
-import numpy.typing as npt
+from typing import TYPE_CHECKING, Any, ClassVar, overload
 
 from endodoi import _core
 from endodoi.errors import ArgumentTypeError, MissingExtraError, SimulationError
+from endodoi.game_file import ROWS, GameFile
 from endodoi.policies import CorePolicy
+from endodoi.progress import Progress
+from endodoi.summary import Branching, Histogram, Mean, Sample, Share, SideSummary, Summary
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Callable
 
+    import numpy.typing as npt
     import pandas as pd
     import polars as pl
     import pyarrow as pa
+    from matplotlib.figure import Figure
 
     from endodoi._core import Ruleset
     from endodoi.policies import PolicyFunction
 
-__all__ = ["GameTable", "Mean", "Share", "Summary", "simulate"]
-
-#: Seconds before progress is shown, and between two updates.
-QUIET_SECONDS, UPDATE_SECONDS = 1.0, 0.2
-
-
-@dataclass(frozen=True)
-class Share:
-    """A share of all games with its 95 % interval (Wilson).
-
-    Attributes
-    ----------
-    count : int
-        Games of this kind.
-    share, low, high : float
-        Their share and the ends of its interval, 0 to 1.
-    """
-
-    count: int
-    share: float
-    low: float
-    high: float
-
-
-@dataclass(frozen=True)
-class Mean:
-    """A mean with the half-width of its normal 95 % interval.
-
-    Attributes
-    ----------
-    mean, half : float
-        `half` is infinite with fewer than two games.
-    """
-
-    mean: float
-    half: float
-
-
-@dataclass(frozen=True)
-class Summary:
-    """What many games say together; its text is a table.
-
-    Attributes
-    ----------
-    games : int
-    south_wins, north_wins, draws, cut : Share
-        Cut games are neither won nor drawn (E4).
-    plies, captured_south, captured_north, captures : Mean
-        Of a game.
-    laps_per_sowing, seeds_per_sowing : Mean
-        Endless sowings are left out.
-    longest_sowing : int
-        Laps of the longest sowing that ended.
-    endless_met : Mean
-        Endless sowings a game that were drawn and refused, or played (S6).
-    end_reasons : dict of str to int
-        Games by how they ended.
-    offers : Share or None
-        Games in which some turn offered an endless sowing; None unless it was counted.
-    """
-
-    games: int
-    south_wins: Share
-    north_wins: Share
-    draws: Share
-    cut: Share
-    plies: Mean
-    captured_south: Mean
-    captured_north: Mean
-    captures: Mean
-    laps_per_sowing: Mean
-    seeds_per_sowing: Mean
-    longest_sowing: int
-    endless_met: Mean
-    end_reasons: dict[str, int]
-    offers: Share | None
-    text: str
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return all numbers as nested dictionaries that JSON can hold."""
-        numbers: dict[str, Any] = {}
-        for name, value in vars(self).items():
-            if name == "text":
-                continue
-            if isinstance(value, (Share, Mean)):
-                # JSON has no infinity.
-                fields = vars(value).items()
-                numbers[name] = {key: x if np.isfinite(x) else None for key, x in fields}
-            else:
-                numbers[name] = value
-        return numbers
-
-    def __str__(self) -> str:
-        """Return the table of all numbers."""
-        return self.text
+__all__ = [
+    "Branching",
+    "GameTable",
+    "Histogram",
+    "Mean",
+    "Sample",
+    "Share",
+    "SideSummary",
+    "Summary",
+    "simulate",
+]
 
 
 class GameTable:
@@ -140,15 +55,24 @@ class GameTable:
     end_reason       int8  index of `END_REASONS`
     offers           int32 turns that offered an endless sowing; only if they were counted
     ================ ===== ====================================================================
+
+    Attributes
+    ----------
+    settings : dict
+        What was played: ruleset, players, seed and the like.
     """
 
     #: Names of the codes in ``end_reason``.
     END_REASONS: ClassVar[tuple[str, ...]] = tuple(_core.GameTable.END_REASONS)
 
     def __init__(
-        self, core: _core.GameTable, again: Callable[[], _core.GameTable] | None = None
+        self,
+        core: _core.GameTable,
+        settings: dict[str, Any],
+        again: Callable[[], _core.GameTable] | None = None,
     ) -> None:
         self._core = core
+        self.settings = settings
         self._again = again
 
     def summary(self, *, offers: bool = False) -> Summary:
@@ -173,16 +97,26 @@ class GameTable:
                     field="offers",
                 )
             core = self._again()
-        numbers, text = core.summary()
-        fields: dict[str, Any] = {}
-        for name, value in numbers.items():
-            if isinstance(value, dict) and "share" in value:
-                fields[name] = Share(**value)
-            elif isinstance(value, dict) and "half" in value:
-                fields[name] = Mean(**value)
-            else:
-                fields[name] = value
-        return Summary(**fields, text=text)
+        return Summary.of(core.summary(), self.settings)
+
+    def plot(self, path: str | os.PathLike[str] | None = None) -> Figure:
+        """Draw the sheet of figures of the games: `Summary.plot`.
+
+        Parameters
+        ----------
+        path : path, optional
+            Where to write the picture, in the format of its ending; nothing is written without it.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+
+        Raises
+        ------
+        MissingExtraError
+            If matplotlib is not installed.
+        """
+        return self.summary().plot(path)
 
     def to_numpy(self) -> dict[str, npt.NDArray[Any]]:
         """Return the columns as new arrays [B], by name."""
@@ -233,18 +167,18 @@ class GameTable:
     def write_parquet(self, path: str | os.PathLike[str]) -> None:
         """Write a Parquet file, under a temporary name that is then renamed.
 
+        It is the file that ``simulate(..., out=path)`` writes.
+
         Raises
         ------
         MissingExtraError
             If pyarrow is not installed.
+        OSError
+            If the folder does not exist or cannot be written to.
         """
-        try:
-            import pyarrow.parquet as pq  # noqa: PLC0415
-        except ImportError as error:
-            raise missing("pyarrow", "arrow") from error
-        partial = f"{os.fspath(path)}.partial"
-        pq.write_table(self.to_arrow(), partial)
-        os.replace(partial, path)  # noqa: PTH105
+        with GameFile(path, self.settings, offers=self._core.counted_offers) as file:
+            file.write(self.to_numpy())
+            file.complete()
 
     def __len__(self) -> int:
         """Return the number of games."""
@@ -256,15 +190,49 @@ class GameTable:
 
     __hash__ = None  # type: ignore[assignment]
 
-    def __reduce__(self) -> tuple[type[GameTable], tuple[_core.GameTable]]:
-        """Pickle the columns."""
-        return GameTable, (self._core,)
+    def __reduce__(self) -> tuple[type[GameTable], tuple[_core.GameTable, dict[str, Any]]]:
+        """Pickle the columns, the settings and what following games has shown."""
+        return GameTable, (self._core, self.settings)
 
     def __repr__(self) -> str:
         """Return a short description."""
         return f"<GameTable of {len(self)} games>"
 
 
+@overload
+def simulate(
+    games: int,
+    *,
+    ruleset: Ruleset,
+    south: str | PolicyFunction = ...,
+    north: str | PolicyFunction = ...,
+    seed: int = ...,
+    num_threads: int | None = ...,
+    random_opening_plies: int = ...,
+    max_plies: int | None = ...,
+    offers: bool = ...,
+    sample: int | None = ...,
+    first: int = ...,
+    out: None = ...,
+    progress: bool | str | Callable[[int], object] | None = ...,
+) -> GameTable: ...
+@overload
+def simulate(
+    games: int,
+    *,
+    ruleset: Ruleset,
+    south: str | PolicyFunction = ...,
+    north: str | PolicyFunction = ...,
+    seed: int = ...,
+    num_threads: int | None = ...,
+    random_opening_plies: int = ...,
+    max_plies: int | None = ...,
+    offers: bool = ...,
+    sample: int | None = ...,
+    first: int = ...,
+    out: str | os.PathLike[str],
+    progress: bool | str | Callable[[int], object] | None = ...,
+) -> Summary: ...
 def simulate(
     games: int,
     *,
@@ -276,8 +244,11 @@ def simulate(
     random_opening_plies: int = 0,
     max_plies: int | None = None,
     offers: bool = False,
-    progress: bool | Callable[[int], object] | None = None,
-) -> GameTable:
+    sample: int | None = None,
+    first: int = 0,
+    out: str | os.PathLike[str] | None = None,
+    progress: bool | str | Callable[[int], object] | None = None,
+) -> GameTable | Summary:
     """Play many games between two players.
 
     Game i depends on (seed, i) alone: never on threads, speed or platform.
@@ -298,20 +269,33 @@ def simulate(
     seed : int
         Seed of all games, 0 to 2^64 - 1.
     num_threads : int, optional
-        Threads; by default as many as the process may use.
+        Threads that play; by default as many as the process may use. With `out` one more writes.
     random_opening_plies : int
         Plies drawn uniformly over legal moves at the start of each game.
     max_plies : int, optional
         Plies after which a game is cut, opening plies included (E4).
     offers : bool
         Count the turns that offer an endless sowing, which means to simulate every move.
-    progress : bool or callable, optional
+    sample : int, optional
+        Games, the first ones, that are followed move by move for `Summary.sample`; by default
+        4,194,304 / (columns * columns * seeds_per_pit), between 16 and 4,096, which takes a
+        fraction of a second. With `offers` all games are followed.
+    first : int
+        The number of the first game: games ``first`` to ``first + games - 1`` are played, so that
+        a part of a larger simulation can be played alone.
+    out : path, optional
+        A Parquet file to write the games to while they are played, in row groups of 131,072; the
+        memory needed does not grow with the games. Its metadata hold the settings. The file is
+        written under a temporary name, and renamed at the end.
+    progress : bool, "tqdm" or callable, optional
         A function called with the games finished, several times a second; True shows them on the
-        error output, False does not; by default they are shown on a terminal.
+        error output, ``"tqdm"`` as a bar of tqdm, False does not; by default they are shown on a
+        terminal, and in a notebook as a bar if tqdm is installed.
 
     Returns
     -------
-    GameTable
+    GameTable or Summary
+        With `out` the summary of the games.
 
     Raises
     ------
@@ -319,8 +303,11 @@ def simulate(
         If an argument is outside its range.
     PolicyError
         If a player cannot be made.
+    MissingExtraError, OSError
+        If `out` cannot be written, before any game is played.
     KeyboardInterrupt
-        On Ctrl-C; its attribute ``table`` holds the games finished before.
+        On Ctrl-C. Its attribute ``table`` holds the games finished before; with `out` they are in
+        the file, which is completed, and the attribute ``summary`` holds their summary.
 
     Examples
     --------
@@ -329,66 +316,113 @@ def simulate(
     >>> len(table), table.to_numpy()["winner"].dtype.name
     (1000, 'int8')
     """
-    if not isinstance(ruleset, _core.Ruleset):
-        raise ArgumentTypeError(
-            f"ruleset is {ruleset!r} ({type(ruleset).__name__}), expected a Ruleset",
-            field="ruleset",
-            value=ruleset,
-        )
+    plan = Plan(
+        games,
+        ruleset,
+        (south, north),
+        seed=seed,
+        first=first,
+        random_opening_plies=random_opening_plies,
+        max_plies=max_plies,
+        num_threads=num_threads,
+        sample=sample,
+        progress=progress,
+    )
+    if out is not None:
+        return plan.write(out, offers=offers)
+    return GameTable(plan.play(offers=offers), plan.settings, lambda: plan.play(offers=True))
 
-    def play(*, offers: bool) -> _core.GameTable:
-        with Progress(games, progress) as shown:
-            table, interruption = _core.simulate(
-                games,
-                ruleset,
-                contestant(south, "south"),
-                contestant(north, "north"),
-                seed=seed,
-                random_opening_plies=random_opening_plies,
-                max_plies=max_plies,
-                num_threads=num_threads,
-                offers=offers,
-                progress=shown.function,
+
+class Plan:
+    """A simulation that is still to be played; the arguments are those of `simulate`.
+
+    Attributes
+    ----------
+    settings : dict
+        What is to be played, as JSON can hold it.
+    """
+
+    def __init__(
+        self,
+        games: int,
+        ruleset: Ruleset,
+        players: tuple[str | PolicyFunction, str | PolicyFunction],
+        *,
+        progress: bool | str | Callable[[int], object] | None,
+        **numbers: int | None,
+    ) -> None:
+        if not isinstance(ruleset, _core.Ruleset):
+            raise ArgumentTypeError(
+                f"ruleset is {ruleset!r} ({type(ruleset).__name__}), expected a Ruleset",
+                field="ruleset",
+                value=ruleset,
             )
+        south, north = contestant(players[0], "south"), contestant(players[1], "north")
+        self.games = games
+        self.progress = progress
+        self.arguments: dict[str, Any] = {
+            "games": games,
+            "ruleset": ruleset,
+            "south": south,
+            "north": north,
+            **numbers,
+        }
+        # Threads change nothing, and only what is counted depends on the sample.
+        shown = {name: numbers[name] for name in numbers if name not in ("num_threads", "sample")}
+        self.settings: dict[str, Any] = {
+            "ruleset": ruleset.to_dict(),
+            "south": name_of(south),
+            "north": name_of(north),
+            **{name: plain(number) for name, number in shown.items()},
+        }
+
+    def play(self, *, offers: bool) -> _core.GameTable:
+        """Play the games and return their table.
+
+        An interruption has the games finished before in its attribute ``table``.
+        """
+        with Progress(self.games, self.progress) as shown:
+            played: tuple[_core.GameTable, BaseException | None] = _core.simulate(
+                **self.arguments, offers=offers, progress=shown.function
+            )
+        table, interruption = played
         if interruption is not None:
-            interruption.table = GameTable(table)  # type: ignore[attr-defined]
+            interruption.table = GameTable(table, self.settings)  # type: ignore[attr-defined]
             raise interruption
         return table
 
-    return GameTable(play(offers=offers), lambda: play(offers=True))
+    def write(self, path: str | os.PathLike[str], *, offers: bool) -> Summary:
+        """Play the games, write them to a Parquet file and return their summary.
 
+        After an interruption the file holds the games finished before.
+        """
+        with GameFile(path, self.settings, offers=offers) as file:
+            try:
+                summary = self.stream(file.write, offers=offers)
+            except BaseException as interruption:
+                if hasattr(interruption, "summary") and not file.failed:
+                    file.complete()
+                raise
+            file.complete()
+            return summary
 
-class Progress:
-    """Shows the games finished on the error output, or passes them to a function."""
+    def stream(
+        self, sink: Callable[[dict[str, npt.NDArray[Any]]], object], *, offers: bool
+    ) -> Summary:
+        """Play the games, pass them on in parts of `ROWS` and return their summary.
 
-    def __init__(self, games: int, progress: bool | Callable[[int], object] | None) -> None:
-        self.games = games
-        self.began = self.shown = time.monotonic()
-        self.open = False
-        self.function: Callable[[int], object] | None
-        if callable(progress):
-            self.function = progress
-        elif progress or (progress is None and sys.stderr.isatty()):
-            self.function = self.show
-        else:
-            self.function = None
-
-    def show(self, finished: int) -> None:
-        """Write the games finished over the line before."""
-        now = time.monotonic()
-        if now - self.began < QUIET_SECONDS or now - self.shown < UPDATE_SECONDS:
-            return
-        self.shown, self.open = now, True
-        rate = finished / (now - self.began)
-        sys.stderr.write(f"\r{finished:,} of {self.games:,} games, {rate:,.0f} each second ")
-        sys.stderr.flush()
-
-    def __enter__(self) -> Progress:  # noqa: PYI034
-        return self
-
-    def __exit__(self, *_exception: object) -> None:
-        if self.open:
-            sys.stderr.write("\n")
+        An interruption has the summary of the games finished before in its attribute ``summary``.
+        """
+        with Progress(self.games, self.progress) as shown:
+            played: tuple[tuple[str, str], BaseException | None] = _core.simulate(
+                **self.arguments, offers=offers, progress=shown.function, sink=sink, rows=ROWS
+            )
+        texts, interruption = played
+        summary = Summary.of(texts, self.settings)
+        if interruption is not None:
+            interruption.summary = summary  # type: ignore[attr-defined]
+            raise interruption
+        return summary
 
 
 def contestant(player: str | PolicyFunction, side: str) -> str | PolicyFunction:
@@ -408,6 +442,18 @@ def contestant(player: str | PolicyFunction, side: str) -> str | PolicyFunction:
         field=side,
         value=player,
     )
+
+
+def name_of(player: str | PolicyFunction) -> str:
+    """Return the name of a player: its specification, or that of the function."""
+    if isinstance(player, str):
+        return player
+    return str(getattr(player, "__name__", type(player).__name__))
+
+
+def plain(number: Any) -> Any:
+    """Return a whole number of NumPy as one that JSON knows; the core refuses what is none."""
+    return int(number) if hasattr(number, "__index__") else number
 
 
 def missing(package: str, extra: str) -> MissingExtraError:

@@ -271,7 +271,7 @@ impl From<PolicyError> for PyErr {
             PolicyError::File { path, .. } => {
                 exception("AgentError", &message, |fields| fields.set("path", path))
             }
-            PolicyError::Failed { name, .. } => {
+            PolicyError::Interrupted { name } | PolicyError::Failed { name, .. } => {
                 exception("PolicyError", &message, |fields| fields.set("player", name))
             }
         }

@@ -10,6 +10,7 @@ mod arguments;
 mod arrays;
 mod batch;
 mod errors;
+mod game_table;
 mod player;
 mod position;
 mod record;
@@ -28,6 +29,8 @@ mod _core {
     #[pymodule_export]
     use super::batch::PyBatch;
     #[pymodule_export]
+    use super::game_table::PyGameTable;
+    #[pymodule_export]
     use super::player::{PyPlayer, random_actions};
     #[pymodule_export]
     use super::position::PyPosition;
@@ -36,7 +39,7 @@ mod _core {
     #[pymodule_export]
     use super::ruleset::PyRuleset;
     #[pymodule_export]
-    use super::simulate::{PyGameTable, simulate};
+    use super::simulate::simulate;
     #[pymodule_export]
     use super::sowing::PySowing;
 

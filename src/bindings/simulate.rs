@@ -1,197 +1,29 @@
-//! `simulate` and `GameTable`: many games between two players.
+//! `simulate`: many games between two players.
 
 use std::ffi::CString;
 use std::ops::ControlFlow;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
+use std::thread;
 
 use numpy::{PyArray1, PyArrayMethods};
+use pyo3::IntoPyObjectExt;
 use pyo3::exceptions::{PyException, PyRuntimeWarning};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyString};
+use pyo3::types::PyString;
 
 use super::arguments::{seed, whole};
 use super::batch::read_actions;
 use super::errors::exception;
+use super::game_table::{PyGameTable, columns_of, summary_texts};
 use super::ruleset::PyRuleset;
 use crate::policy::{Policy, PolicyError, PolicySpec};
 use crate::position::Position;
 use crate::rng::Xoshiro128PlusPlus;
 use crate::simulate as core;
-use crate::simulate::{EndCode, GameTable, Mean, Share, SimulateConfig, Summary};
+use crate::simulate::{GameTable, Players, Progress, SimulateConfig, SimulateError, Statistics};
 
-/// Games as columns, one row a game; users see it as ``endodoi.GameTable``.
-#[pyclass(name = "GameTable", module = "endodoi._core", frozen, eq)]
-#[derive(PartialEq)]
-pub(super) struct PyGameTable(GameTable);
-
-#[pymethods]
-impl PyGameTable {
-    /// Names of the codes in the column ``end_reason``, in order.
-    #[classattr]
-    #[pyo3(name = "END_REASONS")]
-    fn end_reasons() -> [&'static str; 7] {
-        GameTable::END_REASONS
-    }
-
-    /// Rebuild a table from the columns that :meth:`to_numpy` gives.
-    ///
-    /// Raises
-    /// ------
-    /// SimulationError
-    ///     If a column is missing or they differ in length.
-    #[staticmethod]
-    fn from_numpy(columns: &Bound<'_, PyDict>) -> PyResult<PyGameTable> {
-        let table = GameTable {
-            winner: column(columns, "winner")?,
-            captured_south: column(columns, "captured_south")?,
-            captured_north: column(columns, "captured_north")?,
-            plies: column(columns, "plies")?,
-            laps: column(columns, "laps")?,
-            seeds_sown: column(columns, "seeds_sown")?,
-            captures: column(columns, "captures")?,
-            longest_sowing: column(columns, "longest_sowing")?,
-            endless_met: column(columns, "endless_met")?,
-            end_reason: column(columns, "end_reason")?,
-            offers: if columns.contains("offers")? {
-                column(columns, "offers")?
-            } else {
-                Vec::new()
-            },
-        };
-        Ok(PyGameTable(table))
-    }
-
-    /// Return the columns as new arrays [B], by name.
-    fn to_numpy<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let table = &self.0;
-        let columns = PyDict::new(py);
-        columns.set_item("winner", PyArray1::from_slice(py, &table.winner))?;
-        for (name, values) in [
-            ("captured_south", &table.captured_south),
-            ("captured_north", &table.captured_north),
-        ] {
-            columns.set_item(name, PyArray1::from_slice(py, values))?;
-        }
-        for (name, values) in [
-            ("plies", &table.plies),
-            ("laps", &table.laps),
-            ("seeds_sown", &table.seeds_sown),
-            ("captures", &table.captures),
-            ("longest_sowing", &table.longest_sowing),
-            ("endless_met", &table.endless_met),
-        ] {
-            columns.set_item(name, PyArray1::from_slice(py, values))?;
-        }
-        columns.set_item("end_reason", PyArray1::from_slice(py, &table.end_reason))?;
-        if self.counted_offers() {
-            columns.set_item("offers", PyArray1::from_slice(py, &table.offers))?;
-        }
-        Ok(columns)
-    }
-
-    /// Return what the games say together as a dictionary, and as text.
-    fn summary<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyDict>, String)> {
-        let summary = py.detach(|| self.0.summary());
-        Ok((summary_dict(py, &summary)?, summary.to_string()))
-    }
-
-    /// Whether the turns that offered an endless sowing were counted.
-    #[getter]
-    fn counted_offers(&self) -> bool {
-        !self.0.is_empty() && self.0.offers.len() == self.0.len()
-    }
-
-    fn __len__(&self) -> usize {
-        self.0.len()
-    }
-
-    fn __reduce__<'py>(
-        &self,
-        py: Python<'py>,
-    ) -> PyResult<super::Reduced<'py, (Bound<'py, PyDict>,)>> {
-        let from_numpy = py.get_type::<PyGameTable>().getattr("from_numpy")?;
-        Ok((from_numpy, (self.to_numpy(py)?,)))
-    }
-}
-
-/// Copies one column of a dictionary, which must be as long as the first one.
-fn column<T>(columns: &Bound<'_, PyDict>, name: &str) -> PyResult<Vec<T>>
-where
-    T: numpy::Element + Copy,
-{
-    let refuse = |message: String| {
-        exception("SimulationError", &message, |fields| {
-            fields.set("field", name)
-        })
-    };
-    let values = columns
-        .get_item(name)?
-        .ok_or_else(|| refuse(format!("the column {name} is missing")))?;
-    let values = values.cast::<PyArray1<T>>()?.to_vec()?;
-    let rows = columns
-        .get_item("winner")?
-        .map_or(Ok(0), |winner| winner.len())?;
-    if values.len() == rows {
-        Ok(values)
-    } else {
-        let got = values.len();
-        Err(refuse(format!(
-            "the column {name} has {got} rows, expected {rows}"
-        )))
-    }
-}
-
-fn summary_dict<'py>(py: Python<'py>, summary: &Summary) -> PyResult<Bound<'py, PyDict>> {
-    let dict = PyDict::new(py);
-    dict.set_item("games", summary.games)?;
-    for (name, share) in [
-        ("south_wins", &summary.south_wins),
-        ("north_wins", &summary.north_wins),
-        ("draws", &summary.draws),
-        ("cut", &summary.cut),
-    ] {
-        dict.set_item(name, share_dict(py, share)?)?;
-    }
-    for (name, mean) in [
-        ("plies", &summary.plies),
-        ("captured_south", &summary.captured_south),
-        ("captured_north", &summary.captured_north),
-        ("captures", &summary.captures),
-        ("laps_per_sowing", &summary.laps_per_sowing),
-        ("seeds_per_sowing", &summary.seeds_per_sowing),
-        ("endless_met", &summary.endless_met),
-    ] {
-        dict.set_item(name, mean_dict(py, mean)?)?;
-    }
-    dict.set_item("longest_sowing", summary.longest_sowing)?;
-    let ends = PyDict::new(py);
-    for (name, count) in GameTable::END_REASONS.iter().zip(summary.end_reasons) {
-        ends.set_item(name, count)?;
-    }
-    dict.set_item("end_reasons", ends)?;
-    let offers = summary.offers.as_ref();
-    dict.set_item(
-        "offers",
-        offers.map(|share| share_dict(py, share)).transpose()?,
-    )?;
-    Ok(dict)
-}
-
-fn share_dict<'py>(py: Python<'py>, share: &Share) -> PyResult<Bound<'py, PyDict>> {
-    let dict = PyDict::new(py);
-    dict.set_item("count", share.count)?;
-    dict.set_item("share", share.share)?;
-    dict.set_item("low", share.low)?;
-    dict.set_item("high", share.high)?;
-    Ok(dict)
-}
-
-fn mean_dict<'py>(py: Python<'py>, mean: &Mean) -> PyResult<Bound<'py, PyDict>> {
-    let dict = PyDict::new(py);
-    dict.set_item("mean", mean.mean)?;
-    dict.set_item("half", mean.half)?;
-    Ok(dict)
-}
+/// Parts that wait to be written while the next games are played.
+const WAITING_PARTS: usize = 1;
 
 /// Play many games between two players.
 ///
@@ -201,22 +33,32 @@ fn mean_dict<'py>(py: Python<'py>, mean: &Mean) -> PyResult<Bound<'py, PyDict>> 
 /// ruleset : Ruleset
 /// south, north : str or callable
 ///     A specification, or a function (observations, action_masks) -> actions.
+/// first : int
+///     Number of the first game.
 /// seed : int
 /// random_opening_plies : int
 /// max_plies, num_threads : int or None
 /// offers : bool
 ///     Count the turns that offer an endless sowing.
+/// sample : int or None
+///     Games followed move by move; None takes as many as suit the board.
 /// progress : callable or None
 ///     Called with the games finished, several times a second.
+/// sink : callable or None
+///     Called on a thread of its own with the columns of every `rows` games, and at the end with
+///     those that are left.
+/// rows : int
+///     Games of a part.
 ///
 /// Returns
 /// -------
-/// table : GameTable
+/// result : GameTable or tuple of str
+///     With a sink the summary, as JSON and as text.
 /// interruption : BaseException or None
-///     What stopped the games early: the table holds those finished before.
+///     What stopped the games early: the result is that of the games finished before.
 #[pyfunction]
-#[pyo3(signature = (games, ruleset, south, north, *, seed, random_opening_plies, max_plies,
-                    num_threads, offers, progress))]
+#[pyo3(signature = (games, ruleset, south, north, *, first, seed, random_opening_plies, max_plies,
+                    num_threads, offers, sample, progress, sink=None, rows=1))]
 #[allow(clippy::too_many_arguments)] // One for each setting.
 pub(super) fn simulate<'py>(
     py: Python<'py>,
@@ -224,14 +66,19 @@ pub(super) fn simulate<'py>(
     ruleset: &PyRuleset,
     south: &Bound<'py, PyAny>,
     north: &Bound<'py, PyAny>,
+    first: &Bound<'py, PyAny>,
     seed: &Bound<'py, PyAny>,
     random_opening_plies: &Bound<'py, PyAny>,
     max_plies: Option<&Bound<'py, PyAny>>,
     num_threads: Option<&Bound<'py, PyAny>>,
     offers: bool,
+    sample: Option<&Bound<'py, PyAny>>,
     progress: Option<Bound<'py, PyAny>>,
-) -> PyResult<(PyGameTable, Option<PyErr>)> {
+    sink: Option<Bound<'py, PyAny>>,
+    rows: usize,
+) -> PyResult<(Bound<'py, PyAny>, Option<PyErr>)> {
     let config = SimulateConfig {
+        first: count(first, "first")?,
         seed: self::seed(seed, "seed")?,
         random_opening_plies: count(random_opening_plies, "random_opening_plies")?,
         max_plies: max_plies
@@ -239,35 +86,89 @@ pub(super) fn simulate<'py>(
             .transpose()?,
         num_threads: num_threads.map(|n| count(n, "num_threads")).transpose()?,
         offers,
+        sample: match sample {
+            Some(games) => count(games, "sample")?,
+            None => core::sample_size(&ruleset.0),
+        },
         ..SimulateConfig::new(ruleset.0, count(games, "games")?)
     };
     let interruption = Interruption::default();
-    let south = Contestant::read(south, &interruption)?;
-    let north = Contestant::read(north, &interruption)?;
+    let contestants = [
+        Contestant::read(south, &interruption)?,
+        Contestant::read(north, &interruption)?,
+    ];
     let progress = progress.map(Bound::unbind);
-    let played = py.detach(|| {
-        let mut watch = |finished| interruption.watch(finished, progress.as_ref());
-        match (south, north) {
-            (Contestant::Spec(south), Contestant::Spec(north)) => {
-                core::simulate(&config, &south, &north, &mut watch)
+    let mut watch = |finished| interruption.watch(finished, progress.as_ref());
+    let result = if let Some(sink) = sink {
+        let sink = (sink.unbind(), rows);
+        let played =
+            py.detach(|| play_in_parts(&config, contestants, &mut watch, &interruption, &sink));
+        summary_texts(&played?.summary())?.into_bound_py_any(py)?
+    } else {
+        let played = py.detach(|| play(&config, contestants, &mut watch));
+        Bound::new(py, PyGameTable(played?))?.into_any()
+    };
+    interruption.warn_of_failure(py)?;
+    Ok((result, interruption.take()))
+}
+
+fn play(
+    config: &SimulateConfig,
+    contestants: [Contestant; 2],
+    watch: &mut Progress<'_>,
+) -> Result<GameTable, SimulateError> {
+    match contestants {
+        [Contestant::Spec(south), Contestant::Spec(north)] => {
+            core::simulate(config, &south, &north, watch)
+        }
+        [south, north] => {
+            let (mut south, mut north) = (south.build()?, north.build()?);
+            core::simulate_between(config, &mut *south, &mut *north, watch)
+        }
+    }
+}
+
+/// Plays on while a thread passes the parts on, where Ctrl-C cannot tear a part apart: it goes to
+/// the main thread, which listens in the watch.
+fn play_in_parts(
+    config: &SimulateConfig,
+    contestants: [Contestant; 2],
+    watch: &mut Progress<'_>,
+    interruption: &Interruption,
+    (sink, rows): &(Py<PyAny>, usize),
+) -> Result<Statistics, SimulateError> {
+    let (sender, parts) = mpsc::sync_channel::<GameTable>(WAITING_PARTS);
+    // The sender goes with this function, so that the thread ends however it is left.
+    thread::scope(move |scope| {
+        scope.spawn(move || {
+            for part in parts {
+                let passed = Python::attach(|py| {
+                    let columns = columns_of(py, part)?;
+                    sink.call1(py, (columns,)).map(|_| ())
+                });
+                if let Err(error) = passed {
+                    interruption.set(error);
+                    return;
+                }
             }
-            (south, north) => {
+        });
+        let mut pass_on = |part| match sender.send(part) {
+            Ok(()) => ControlFlow::Continue(()),
+            // The sink has failed.
+            Err(_) => ControlFlow::Break(()),
+        };
+        match contestants {
+            [Contestant::Spec(south), Contestant::Spec(north)] => {
+                let players = Players::Specs(&south, &north);
+                core::simulate_in_parts(config, players, watch, *rows, &mut pass_on)
+            }
+            [south, north] => {
                 let (mut south, mut north) = (south.build()?, north.build()?);
-                core::simulate_between(&config, &mut *south, &mut *north, &mut watch)
+                let players = Players::Policies(&mut *south, &mut *north);
+                core::simulate_in_parts(config, players, watch, *rows, &mut pass_on)
             }
         }
-    });
-    let mut table = played?;
-    interruption.warn_of_failure(py)?;
-    if interruption.by_player() {
-        // Games that the interrupted player was choosing in are not lost: they are not played.
-        let lost = table
-            .end_reason
-            .iter()
-            .position(|&end| end == EndCode::Error.code());
-        table.truncate(lost.unwrap_or(usize::MAX));
-    }
-    Ok((PyGameTable(table), interruption.take()))
+    })
 }
 
 /// Reads a count that may be 0.
@@ -285,20 +186,15 @@ fn count<T: TryFrom<i64>>(value: &Bound<'_, PyAny>, field: &str) -> PyResult<T> 
 /// What stopped a simulation: an interrupt, or what a player or the progress function raised; and
 /// the first failure that only lost games.
 #[derive(Clone, Default)]
-struct Interruption(Arc<Mutex<Option<Stop>>>, Arc<Mutex<Option<String>>>);
-
-struct Stop {
-    error: PyErr,
-    by_player: bool,
-}
+struct Interruption(Arc<Mutex<Option<PyErr>>>, Arc<Mutex<Option<String>>>);
 
 impl Interruption {
-    fn slot(&self) -> MutexGuard<'_, Option<Stop>> {
+    fn slot(&self) -> MutexGuard<'_, Option<PyErr>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn set(&self, error: PyErr, by_player: bool) {
-        self.slot().get_or_insert(Stop { error, by_player });
+    fn set(&self, error: PyErr) {
+        self.slot().get_or_insert(error);
     }
 
     /// Keeps what a player raised, the first time.
@@ -323,12 +219,8 @@ impl Interruption {
         self.slot().is_some()
     }
 
-    fn by_player(&self) -> bool {
-        self.slot().as_ref().is_some_and(|stop| stop.by_player)
-    }
-
     fn take(&self) -> Option<PyErr> {
-        self.slot().take().map(|stop| stop.error)
+        self.slot().take()
     }
 
     /// Listens for Ctrl-C and tells the caller how many games are finished.
@@ -339,7 +231,7 @@ impl Interruption {
                 progress.map_or(Ok(()), |told| told.call1(py, (finished,)).map(|_| ()))
             });
             if let Err(error) = told {
-                self.set(error, false);
+                self.set(error);
             }
         }
         if self.is_set() {
@@ -428,22 +320,19 @@ impl Policy for PyPolicy {
         _streams: &mut [Xoshiro128PlusPlus],
         moves: &mut [u8],
     ) -> Result<(), PolicyError> {
-        let fail = |message: String| PolicyError::Failed {
-            name: self.name.clone(),
-            message,
-        };
+        let name = self.name.clone();
         if self.interruption.is_set() {
-            return Err(fail("interrupted".to_owned()));
+            return Err(PolicyError::Interrupted { name });
         }
         Python::attach(|py| {
             self.call(py, positions, moves).map_err(|error| {
-                let message = error.to_string();
                 if error.is_instance_of::<PyException>(py) {
                     self.interruption.note_failure(&self.name, &error);
-                } else {
-                    self.interruption.set(error, true);
+                    let message = error.to_string();
+                    return PolicyError::Failed { name, message };
                 }
-                fail(message)
+                self.interruption.set(error);
+                PolicyError::Interrupted { name }
             })
         })
     }

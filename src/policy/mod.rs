@@ -40,6 +40,13 @@ pub enum PolicyError {
         /// What is wrong with it.
         message: String,
     },
+    /// The policy was interrupted: a simulation ends, and the games that wait for the policy are
+    /// not played on.
+    #[error("player {name} was interrupted")]
+    Interrupted {
+        /// The policy's name.
+        name: String,
+    },
     /// The policy failed while it was choosing.
     #[error("player {name}: {message}")]
     Failed {

@@ -26,6 +26,7 @@ const MAX_THREADS: usize = 1024;
 /// | `random_opening_plies` | 0 | 0 to 10,000, less than `max_plies` |
 /// | `max_plies` | `None` (never cut) | 1 to 2,147,483,647 plies, opening plies included |
 /// | `offers` | false | |
+/// | `sample` | 0 | [`sample_size`](super::sample_size) suits every board |
 /// | `num_threads` | `None` (every core the process may use) | 1 to 1,024 |
 /// | `instructions` | `None` (`ENDODOI_INSTRUCTIONS`, else the fastest there are) | those of this processor |
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,6 +48,11 @@ pub struct SimulateConfig {
     pub max_plies: Option<u32>,
     /// Count the turns that offer an endless sowing, which means to simulate every move.
     pub offers: bool,
+    /// Games, the first ones, that are followed move by move for [`GameTable::detail`], which means
+    /// to simulate every move of theirs; all games where `offers` is true.
+    ///
+    /// [`GameTable::detail`]: super::GameTable::detail
+    pub sample: u64,
     /// Threads; the results never depend on it.
     pub num_threads: Option<usize>,
     /// Instructions that games of two random players are played with; the results never depend
@@ -100,6 +106,7 @@ impl SimulateConfig {
             random_opening_plies: 0,
             max_plies: None,
             offers: false,
+            sample: 0,
             num_threads: None,
             instructions: None,
         }

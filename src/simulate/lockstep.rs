@@ -10,6 +10,7 @@ use crate::policy::random::non_empty;
 use crate::policy::{Policy, PolicyError};
 use crate::position::Position;
 use crate::ruleset::Endless;
+use crate::simulate::follow::Followed;
 use crate::simulate::tally::{GameRow, Tally};
 use crate::simulate::{EndCode, Progress};
 use crate::sowing;
@@ -31,6 +32,8 @@ pub(crate) struct Game {
     pub(crate) end: Option<EndCode>,
     /// What a failing player said.
     pub(crate) failure: Option<String>,
+    /// Counts of every turn, in a game that is followed.
+    pub(crate) followed: Option<Box<Followed>>,
 }
 
 /// What a player came up with for one game.
@@ -49,6 +52,18 @@ impl Game {
         stream: Xoshiro128PlusPlus,
         limits: Limits,
     ) -> Game {
+        Game::open_followed(start, opening, players, stream, limits, None)
+    }
+
+    /// Starts a game as [`Game::open`] does and counts every turn in `followed`.
+    pub(crate) fn open_followed(
+        start: &Position,
+        opening: &[u8],
+        players: [usize; 2],
+        stream: Xoshiro128PlusPlus,
+        limits: Limits,
+        followed: Option<Box<Followed>>,
+    ) -> Game {
         let mut game = Game {
             position: *start,
             players,
@@ -57,6 +72,7 @@ impl Game {
             tally: Tally::default(),
             end: start.end_reason().map(EndCode::from),
             failure: None,
+            followed,
         };
         for &column in opening {
             game.apply(Choice::Column { column, refused: 0 }, limits);
@@ -89,6 +105,10 @@ impl Game {
                 return;
             }
         };
+        if let Some(followed) = &mut self.followed {
+            let (side, legal) = (self.position.to_move(), self.position.legal_moves());
+            followed.turn(side, legal, &sowing, refused);
+        }
         self.position = position;
         self.moves.push(column);
         self.tally.count(&sowing);
@@ -142,7 +162,8 @@ pub(crate) struct Watch<'a, 'b> {
 /// Plays all games to their ends, each player choosing for many of its games at once: for all of
 /// them, or where somebody looks on, for so many that it can be stopped in time.
 ///
-/// When the watch breaks, the games stay where they are.
+/// When the watch breaks or a player is interrupted, the games stay where they are; where nobody
+/// looks on, an interrupted player loses them.
 pub(crate) fn play(
     games: &mut [Game],
     players: &mut [&mut dyn Policy],
@@ -156,16 +177,24 @@ pub(crate) fn play(
                 .filter(|&i| games[i].end.is_none() && games[i].player() == index)
                 .collect();
             let Some(watch) = &mut watch else {
-                choose_and_apply(&mut pick(games, &turns), *player, limits);
+                let mut now = pick(games, &turns);
+                if let Err(error) = choose_and_apply(&mut now, *player, limits) {
+                    for game in now {
+                        game.apply(Choice::Failed(error.to_string()), limits);
+                    }
+                }
                 continue;
             };
             while !turns.is_empty() {
                 let rest = turns.split_off(paces[index].group.min(turns.len()));
                 let mut now = pick(games, &turns);
                 let began = Instant::now();
-                watch
+                let chosen = watch
                     .pool
                     .install(|| choose_and_apply(&mut now, *player, limits));
+                if chosen.is_err() {
+                    return;
+                }
                 paces[index].follow(began.elapsed());
                 let finished = games.iter().filter(|game| game.end.is_some()).count();
                 if (watch.progress)(finished as u64).is_break() {
@@ -211,15 +240,20 @@ impl Pace {
     }
 }
 
-/// Lets a player choose for its games, if any, and plays what it chose.
-fn choose_and_apply(games: &mut [&mut Game], player: &mut dyn Policy, limits: Limits) {
+/// Lets a player choose for its games, if any, and plays what it chose, or nothing if the player
+/// was interrupted.
+fn choose_and_apply(
+    games: &mut [&mut Game],
+    player: &mut dyn Policy,
+    limits: Limits,
+) -> Result<(), PolicyError> {
     if games.is_empty() {
-        return;
+        return Ok(());
     }
     let positions: Vec<Position> = games.iter().map(|game| game.position).collect();
     let mut streams: Vec<Xoshiro128PlusPlus> =
         games.iter().map(|game| game.stream.clone()).collect();
-    let choices = choose(player, &positions, &mut streams);
+    let choices = choose(player, &positions, &mut streams)?;
     games
         .par_iter_mut()
         .zip(choices)
@@ -229,18 +263,20 @@ fn choose_and_apply(games: &mut [&mut Game], player: &mut dyn Policy, limits: Li
             game.stream = stream;
             game.apply(choice, limits);
         });
+    Ok(())
 }
 
 /// Asks a player for all positions at once and, if it fails, for each of them alone, so that only
-/// the games it fails in are lost.
+/// the games it fails in are lost. An interrupted player is asked no more.
 fn choose(
     player: &mut dyn Policy,
     positions: &[Position],
     streams: &mut [Xoshiro128PlusPlus],
-) -> Vec<Choice> {
+) -> Result<Vec<Choice>, PolicyError> {
     let before = streams.to_vec();
-    if let Ok(choices) = try_choose(player, positions, streams) {
-        return choices;
+    match try_choose(player, positions, streams) {
+        Err(error) if !matches!(error, PolicyError::Interrupted { .. }) => {}
+        chosen => return chosen,
     }
     streams.clone_from_slice(&before);
     let mut choices = Vec::with_capacity(positions.len());
@@ -248,10 +284,11 @@ fn choose(
         let one = std::slice::from_ref(position);
         match try_choose(player, one, &mut streams[i..=i]) {
             Ok(mut choice) => choices.append(&mut choice),
+            Err(error @ PolicyError::Interrupted { .. }) => return Err(error),
             Err(error) => choices.push(Choice::Failed(error.to_string())),
         }
     }
-    choices
+    Ok(choices)
 }
 
 fn try_choose(

@@ -9,6 +9,7 @@ use crate::position::has_legal_move;
 use crate::ruleset::{Endless, Ruleset};
 use crate::side::Side;
 use crate::simulate::EndCode;
+use crate::simulate::follow::Followed;
 use crate::simulate::lockstep::{Game, Limits};
 use crate::simulate::tally::{GameRow, Tally};
 use crate::sowing::{self, SowingEnd};
@@ -27,7 +28,8 @@ pub(super) struct RandomGame {
 /// which settles every position. Here a side draws among its non-empty pits and draws again where
 /// the sowing is endless and illegal, which is uniform over the legal moves; E1 shows when no pit
 /// is left to draw. A stuck side has no turn: what it drew is not counted.
-pub(super) fn finish(game: &Game, limits: Limits) -> GameRow {
+/// A game that is followed counts its turns there.
+pub(super) fn finish(game: &mut Game, limits: Limits) -> GameRow {
     let position = &game.position;
     if let Some(end) = game.end {
         return game.tally.finish(position.board(), end, 0);
@@ -38,19 +40,31 @@ pub(super) fn finish(game: &Game, limits: Limits) -> GameRow {
         quiet: position.quiet(),
         tally: game.tally,
     };
-    random.go_on(position.ruleset(), game.stream.clone(), limits)
+    let followed = game.followed.as_deref_mut();
+    random.play(position.ruleset(), game.stream.clone(), limits, followed)
 }
 
 impl RandomGame {
     /// Plays on to the end.
     pub(super) fn go_on(
+        self,
+        ruleset: &Ruleset,
+        stream: Xoshiro128PlusPlus,
+        limits: Limits,
+    ) -> GameRow {
+        self.play(ruleset, stream, limits, None)
+    }
+
+    fn play(
         mut self,
         ruleset: &Ruleset,
         mut stream: Xoshiro128PlusPlus,
         limits: Limits,
+        mut followed: Option<&mut Followed>,
     ) -> GameRow {
         loop {
-            if let Some(end) = self.turn(ruleset, &mut stream, limits) {
+            let end = self.follow_turn(ruleset, &mut stream, limits, followed.as_deref_mut());
+            if let Some(end) = end {
                 return self.tally.finish(&self.board, end, 0);
             }
         }
@@ -62,6 +76,17 @@ impl RandomGame {
         ruleset: &Ruleset,
         stream: &mut Xoshiro128PlusPlus,
         limits: Limits,
+    ) -> Option<EndCode> {
+        self.follow_turn(ruleset, stream, limits, None)
+    }
+
+    /// Plays one turn and counts it in `followed`.
+    fn follow_turn(
+        &mut self,
+        ruleset: &Ruleset,
+        stream: &mut Xoshiro128PlusPlus,
+        limits: Limits,
+        followed: Option<&mut Followed>,
     ) -> Option<EndCode> {
         let quiet = self.quiet >= ruleset.quiet_limit();
         let capped = limits
@@ -86,10 +111,16 @@ impl RandomGame {
             self.board.take_rest(self.to_move.other());
             return Some(EndCode::Stuck);
         };
-        if limits.offers {
-            self.tally.offers += u32::from(self.offers_endless(ruleset, pits));
-        }
         let (next, sowing) = draw.tried;
+        if limits.offers || followed.is_some() {
+            let endless = self.endless_columns(ruleset, pits);
+            self.tally.offers += u32::from(limits.offers && !endless.is_empty());
+            if let Some(followed) = followed {
+                let refused = if may_play { 0 } else { endless.bits() };
+                let legal = PitSet::from_bits(pits.bits() & !refused);
+                followed.turn(self.to_move, legal, &sowing, draw.refused);
+            }
+        }
         self.tally.count(&sowing);
         self.tally.endless_met += u64::from(draw.refused);
         if sowing.end == SowingEnd::Endless {
@@ -105,8 +136,13 @@ impl RandomGame {
         None
     }
 
-    fn offers_endless(&self, ruleset: &Ruleset, pits: PitSet) -> bool {
-        pits.iter()
-            .any(|column| sowing::is_endless(&self.board, ruleset, self.to_move, column))
+    fn endless_columns(&self, ruleset: &Ruleset, pits: PitSet) -> PitSet {
+        let mut endless = PitSet::EMPTY;
+        for column in pits {
+            if sowing::is_endless(&self.board, ruleset, self.to_move, column) {
+                endless.insert(column);
+            }
+        }
+        endless
     }
 }

@@ -1,22 +1,15 @@
-//! Running a simulation, chunk by chunk.
+//! Running a simulation: who plays, and where the games go.
 
 use std::ops::ControlFlow;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use rayon::ThreadPool;
 use rayon::prelude::*;
-use rayon::{ThreadPool, ThreadPoolBuilder};
 
-use crate::batch::opening;
 use crate::policy::{Policy, PolicySpec};
-use crate::position::Position;
-use crate::rng::{self, Purpose};
-use crate::simulate::Instructions;
-use crate::simulate::lanes;
-use crate::simulate::lockstep::{self, Game, Limits, Watch};
-use crate::simulate::random_games;
-use crate::simulate::rows as board_rows;
-use crate::simulate::table::Columns;
-use crate::simulate::{GameTable, SimulateConfig, SimulateError};
+use crate::simulate::chunks::{Chunk, Run, Taken};
+use crate::simulate::lockstep::{self, Watch};
+use crate::simulate::{GameTable, Instructions, SimulateConfig, SimulateError, Statistics};
 
 /// What a caller is told while a simulation runs, and how it stops one.
 ///
@@ -38,14 +31,12 @@ const LOCKSTEP_CHUNK: [u64; 2] = [64, 1 << 12];
 /// How long a chunk in lockstep should take.
 const LOCKSTEP_TIME: Duration = Duration::from_secs(2);
 
-/// Games of one task where each is played by itself; fewer would cost more than they gain.
-const FEW: usize = 16;
+/// Games that one task counts; fewer would cost more than they gain.
+const LEAST_COUNTED: usize = 1 << 13;
 
-/// Where the games go while a simulation runs.
-///
-/// After every chunk it is given the games that it has not taken yet, in game order; what it
-/// leaves in the table stays and the next games follow. When it breaks, no more games are played.
-pub type Sink<'a> = dyn FnMut(&mut GameTable) -> ControlFlow<()> + 'a;
+/// Where the games of a simulation in parts go, in game order. When it breaks, no more games are
+/// played.
+pub type Sink<'a> = dyn FnMut(GameTable) -> ControlFlow<()> + 'a;
 
 /// Who plays a simulation.
 pub enum Players<'a> {
@@ -85,7 +76,7 @@ pub fn simulate(
     progress: &mut Progress<'_>,
 ) -> Result<GameTable, SimulateError> {
     let players = Players::Specs(south, north);
-    simulate_in_chunks(config, players, progress, &mut keep_all)
+    play(config, players, usize::MAX, progress, &mut keep)
 }
 
 /// Plays `config.games` games between players of any kind, as [`simulate`] does.
@@ -101,225 +92,180 @@ pub fn simulate_between(
     progress: &mut Progress<'_>,
 ) -> Result<GameTable, SimulateError> {
     let players = Players::Policies(south, north);
-    simulate_in_chunks(config, players, progress, &mut keep_all)
+    play(config, players, usize::MAX, progress, &mut keep)
 }
 
-fn keep_all(_: &mut GameTable) -> ControlFlow<()> {
+fn keep(_: &ThreadPool, _: &mut GameTable, _: usize) -> ControlFlow<()> {
     ControlFlow::Continue(())
 }
 
-/// Plays `config.games` games as [`simulate`] does and hands them to `sink` chunk by chunk, so
-/// that no more of them need to be in memory at a time.
+/// Plays `config.games` games as [`simulate`] does and hands them on in parts of `rows` games, the
+/// last part with what is left, so that the memory needed does not grow with the games.
 ///
-/// Returns what the sink has left. The size of the chunks depends on how long they take.
+/// Returns what all games handed on say together.
 ///
 /// # Errors
-/// As [`simulate`]; the sink keeps what it has taken.
+/// As [`simulate`]; the sink keeps what it has been given. [`SimulateError::OutOfRange`] when
+/// `rows` is 0.
 ///
 /// ```
 /// use std::ops::ControlFlow;
 /// use endodoi::Variant;
 /// use endodoi::policy::PolicySpec;
-/// use endodoi::simulate::{simulate_in_chunks, Players, SimulateConfig};
+/// use endodoi::simulate::{simulate_in_parts, Players, SimulateConfig};
 ///
 /// let config = SimulateConfig::new(Variant::EnDodoi.ruleset(), 5000);
 /// let mut quietly = |_| ControlFlow::Continue(());
-/// let mut plies = 0;
-/// let left = simulate_in_chunks(
+/// let mut parts = Vec::new();
+/// let statistics = simulate_in_parts(
 ///     &config,
 ///     Players::Specs(&PolicySpec::Random, &PolicySpec::Random),
 ///     &mut quietly,
-///     &mut |games| {
-///         plies += games.plies.iter().map(|&x| i64::from(x)).sum::<i64>();
-///         games.truncate(0);
+///     2000,
+///     &mut |part| {
+///         parts.push(part.len());
 ///         ControlFlow::Continue(())
 ///     },
 /// )?;
-/// assert!(left.is_empty() && plies > 5000 * 40);
+/// assert_eq!(parts, [2000, 2000, 1000]);
+/// assert_eq!(statistics.summary().games, 5000);
 /// # Ok::<(), endodoi::simulate::SimulateError>(())
 /// ```
-pub fn simulate_in_chunks(
+pub fn simulate_in_parts(
     config: &SimulateConfig,
     players: Players<'_>,
     progress: &mut Progress<'_>,
+    rows: usize,
     sink: &mut Sink<'_>,
+) -> Result<Statistics, SimulateError> {
+    if rows == 0 {
+        return Err(SimulateError::OutOfRange {
+            field: "rows",
+            value: 0,
+            low: 1,
+            high: usize::MAX as u64,
+        });
+    }
+    let mut statistics = Statistics::default();
+    let mut wanted = true;
+    let mut left = play(
+        config,
+        players,
+        rows,
+        progress,
+        &mut |pool, table, added| {
+            statistics += &pool.install(|| count_last(table, added));
+            if table.len() < rows {
+                return ControlFlow::Continue(());
+            }
+            let passed = sink(std::mem::take(table));
+            wanted = passed.is_continue();
+            passed
+        },
+    )?;
+    statistics.detail = std::mem::take(&mut left.detail);
+    if wanted && !left.is_empty() {
+        // The last word: nothing is left to be stopped.
+        let _ = sink(left);
+    }
+    Ok(statistics)
+}
+
+/// Counts the last games of a table, in parts side by side.
+fn count_last(table: &GameTable, games: usize) -> Statistics {
+    let first = table.len() - games;
+    let part = games
+        .div_ceil(2 * rayon::current_num_threads())
+        .max(LEAST_COUNTED);
+    (first..table.len())
+        .into_par_iter()
+        .step_by(part)
+        .map(|start| {
+            let mut statistics = Statistics::default();
+            statistics.add_rows(table, start..(start + part).min(table.len()));
+            statistics
+        })
+        .reduce(Statistics::default, |mut all, part| {
+            all += &part;
+            all
+        })
+}
+
+fn play(
+    config: &SimulateConfig,
+    players: Players<'_>,
+    room: usize,
+    progress: &mut Progress<'_>,
+    taken: &mut Taken<'_>,
 ) -> Result<GameTable, SimulateError> {
     config.check()?;
     match players {
         Players::Specs(PolicySpec::Random, PolicySpec::Random) => {
-            play_random(config, progress, sink)
+            play_random(config, room, progress, taken)
         }
         Players::Specs(south, north) => {
             let (mut south, mut north) = (south.build()?, north.build()?);
-            play_between(config, [&mut *south, &mut *north], progress, sink)
+            play_between(config, [&mut *south, &mut *north], room, progress, taken)
         }
-        Players::Policies(south, north) => play_between(config, [south, north], progress, sink),
+        Players::Policies(south, north) => {
+            play_between(config, [south, north], room, progress, taken)
+        }
     }
 }
 
 fn play_between(
     config: &SimulateConfig,
     mut players: [&mut dyn Policy; 2],
+    room: usize,
     progress: &mut Progress<'_>,
-    sink: &mut Sink<'_>,
+    taken: &mut Taken<'_>,
 ) -> Result<GameTable, SimulateError> {
     let run = Run::new(config)?;
     let pace = (LOCKSTEP_CHUNK, LOCKSTEP_TIME);
-    run.chunks(pace, progress, sink, |first, mut rows, progress| {
-        let mut games = run.open_games(first, rows.len())?;
+    run.chunks(pace, room, progress, taken, |chunk, detail, progress| {
+        let Chunk {
+            first,
+            mut rows,
+            follow,
+        } = chunk;
+        let mut games = run.open_games(first, rows.len(), follow)?;
         let watch = Watch {
             pool: &run.pool,
             progress,
         };
         lockstep::play(&mut games, &mut players, run.limits, Some(watch));
-        let finished = games.iter().take_while(|game| game.end.is_some());
-        Ok(finished
-            .enumerate()
-            .map(|(index, game)| rows.set(index, &game.row()))
-            .count())
+        let mut finished = 0;
+        for game in games.iter().take_while(|game| game.end.is_some()) {
+            rows.set(finished, &game.row());
+            finished += 1;
+            if let Some(followed) = &game.followed {
+                detail.add(followed);
+            }
+        }
+        Ok(finished)
     })
 }
 
 fn play_random(
     config: &SimulateConfig,
+    room: usize,
     progress: &mut Progress<'_>,
-    sink: &mut Sink<'_>,
+    taken: &mut Taken<'_>,
 ) -> Result<GameTable, SimulateError> {
     let run = Run::new(config)?;
     let instructions = Instructions::chosen(config.instructions)?;
-    let in_lanes = config.random_opening_plies == 0 && !config.offers;
+    let in_lanes = config.random_opening_plies == 0;
     let pace = (RANDOM_CHUNK, CHUNK_TIME);
-    run.chunks(pace, progress, sink, |first, mut rows, _| {
+    run.chunks(pace, room, progress, taken, |chunk, detail, _| {
+        let Chunk {
+            first,
+            mut rows,
+            follow,
+        } = chunk;
         let games = rows.len();
-        if !in_lanes || !run.play_side_by_side(instructions, first, rows.reborrow()) {
-            run.play_one_by_one(first, rows)?;
+        if follow || !in_lanes || !run.play_side_by_side(instructions, first, rows.reborrow()) {
+            *detail += &run.play_one_by_one(first, rows, follow)?;
         }
         Ok(games)
     })
-}
-
-/// What every chunk of a simulation shares.
-struct Run {
-    config: SimulateConfig,
-    start: Position,
-    limits: Limits,
-    pool: ThreadPool,
-}
-
-impl Run {
-    fn new(config: &SimulateConfig) -> Result<Run, SimulateError> {
-        let pool = ThreadPoolBuilder::new()
-            .num_threads(config.num_threads.unwrap_or(0))
-            .build()
-            .map_err(|error| SimulateError::Threads {
-                message: error.to_string(),
-            })?;
-        Ok(Run {
-            config: *config,
-            start: Position::start(&config.ruleset),
-            limits: Limits {
-                max_plies: config.max_plies,
-                offers: config.offers,
-            },
-            pool,
-        })
-    }
-
-    /// Plays random games in lanes or rows, from game `first` on, and writes their rows; returns
-    /// false where the board fits neither.
-    fn play_side_by_side(&self, instructions: Instructions, first: u64, rows: Columns<'_>) -> bool {
-        // A block is full until its last games: long parts waste little.
-        let part = rows
-            .len()
-            .div_ceil(2 * self.pool.current_num_threads())
-            .max(1024);
-        self.pool.install(|| {
-            rows.parts(part).into_par_iter().all(|(start, mut rows)| {
-                let games = (self.config.seed, first + start as u64);
-                let ruleset = &self.config.ruleset;
-                let max_plies = self.config.max_plies;
-                lanes::play(instructions, ruleset, games, max_plies, rows.reborrow())
-                    || board_rows::play(instructions, ruleset, games, max_plies, rows)
-            })
-        })
-    }
-
-    /// Plays random games one after the other, from game `first` on, and writes their rows.
-    fn play_one_by_one(&self, first: u64, rows: Columns<'_>) -> Result<(), SimulateError> {
-        self.pool.install(|| {
-            rows.parts(FEW)
-                .into_par_iter()
-                .try_for_each(|(start, mut rows)| {
-                    for index in 0..rows.len() {
-                        let game = self.open_game(first + (start + index) as u64)?;
-                        rows.set(index, &random_games::finish(&game, self.limits));
-                    }
-                    Ok(())
-                })
-        })
-    }
-
-    /// Plays chunk after chunk until all games are played or the caller has had enough.
-    ///
-    /// `play` writes the games from the given one on and returns how many it has finished; fewer
-    /// than there are rows end the simulation. The size of the chunks follows the time they take;
-    /// no result depends on it.
-    fn chunks(
-        &self,
-        ([smallest, largest], time): ([u64; 2], Duration),
-        progress: &mut Progress<'_>,
-        sink: &mut Sink<'_>,
-        mut play: impl FnMut(u64, Columns<'_>, &mut Progress<'_>) -> Result<usize, SimulateError>,
-    ) -> Result<GameTable, SimulateError> {
-        let mut table = GameTable::default();
-        let mut size = smallest;
-        let mut played = 0;
-        while played < self.config.games && progress(played).is_continue() {
-            let games = size.min(self.config.games - played) as usize;
-            let began = Instant::now();
-            let kept = table.len();
-            table.grow(games, self.config.offers);
-            let rows = table.columns_from(kept);
-            let mut within = |finished| progress(played + finished);
-            let finished = play(self.config.first + played, rows, &mut within)?;
-            table.truncate(kept + finished);
-            if sink(&mut table).is_break() || finished < games {
-                return Ok(table);
-            }
-            played += games as u64;
-            size = match began.elapsed() {
-                took if took < time / 2 => (size * 2).min(largest),
-                took if took > time => (size / 2).max(1),
-                _ => size,
-            };
-        }
-        // Where the last word is "stop", all games are finished all the same.
-        let _ = progress(played);
-        Ok(table)
-    }
-
-    fn open_games(&self, first: u64, games: usize) -> Result<Vec<Game>, SimulateError> {
-        self.pool.install(|| {
-            (0..games)
-                .into_par_iter()
-                .with_min_len(FEW)
-                .map(|i| self.open_game(first + i as u64))
-                .collect()
-        })
-    }
-
-    /// Starts game `index` and plays its opening.
-    fn open_game(&self, index: u64) -> Result<Game, SimulateError> {
-        let row_seed = rng::mix(self.config.seed, index);
-        let plies = self.config.random_opening_plies;
-        let moves = if plies == 0 {
-            Vec::new()
-        } else {
-            opening::draw_moves(&self.start, plies, row_seed, 0)
-                .ok_or(SimulateError::NoOpening { plies })?
-                .1
-        };
-        let stream = rng::stream(row_seed, 0, Purpose::Play);
-        Ok(Game::open(&self.start, &moves, [0, 1], stream, self.limits))
-    }
 }

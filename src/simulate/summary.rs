@@ -1,98 +1,16 @@
-//! What many games say together, with 95 % intervals.
+//! What many games say together, as numbers and as text.
 
 use std::fmt;
 
-use crate::simulate::{EndCode, GameTable};
+use serde::{Serialize, Serializer};
 
-/// The 97.5 % point of the normal distribution.
-const Z: f64 = 1.959_964;
+use crate::simulate::estimate::{Mean, Share};
+use crate::simulate::follow::{Detail, SideSums};
+use crate::simulate::statistics::Histograms;
+use crate::simulate::{GameTable, Histogram, Statistics};
 
-/// A share of all games with its 95 % interval.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Share {
-    /// Games of this kind.
-    pub count: u64,
-    /// Their share, 0 to 1; 0 without games.
-    pub share: f64,
-    /// Lower end of the Wilson interval.
-    pub low: f64,
-    /// Upper end of the Wilson interval.
-    pub high: f64,
-}
-
-impl Share {
-    /// Computes a share and its Wilson score interval (Wilson 1927); `(0, 1)` without games.
-    ///
-    /// ```
-    /// use endodoi::simulate::Share;
-    /// let share = Share::of(0, 100);
-    /// assert!(share.low == 0.0 && share.high > 0.036 && share.high < 0.038);
-    /// ```
-    pub fn of(count: u64, games: u64) -> Share {
-        if games == 0 {
-            return Share {
-                count,
-                share: 0.0,
-                low: 0.0,
-                high: 1.0,
-            };
-        }
-        let n = games as f64;
-        let share = count as f64 / n;
-        let scale = 1.0 + Z * Z / n;
-        let centre = (share + Z * Z / (2.0 * n)) / scale;
-        let half = Z * (share * (1.0 - share) / n + Z * Z / (4.0 * n * n)).sqrt() / scale;
-        // At the ends rounding must not leave a sliver beside 0 or 1.
-        let low = if count == 0 { 0.0 } else { centre - half };
-        let high = if count == games { 1.0 } else { centre + half };
-        Share {
-            count,
-            share,
-            low,
-            high,
-        }
-    }
-}
-
-/// A mean with the half-width of its normal 95 % interval.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Mean {
-    /// The mean; 0 without games.
-    pub mean: f64,
-    /// The half-width; infinite with fewer than two games.
-    pub half: f64,
-}
-
-impl Mean {
-    fn of(values: impl Iterator<Item = f64> + Clone) -> Mean {
-        Mean::of_ratio(values.map(|value| (value, 1.0)))
-    }
-
-    /// Returns the sum of the numerators over that of the denominators, and its half-width by the
-    /// usual linearisation (the residuals `y - r x` of the games).
-    fn of_ratio(pairs: impl Iterator<Item = (f64, f64)> + Clone) -> Mean {
-        let (mut n, mut sum, mut base) = (0_u64, 0.0, 0.0);
-        for (y, x) in pairs.clone() {
-            (n, sum, base) = (n + 1, sum + y, base + x);
-        }
-        let mean = if base == 0.0 { 0.0 } else { sum / base };
-        if n < 2 || base == 0.0 {
-            return Mean {
-                mean,
-                half: f64::INFINITY,
-            };
-        }
-        let n = n as f64;
-        let squares: f64 = pairs.map(|(y, x)| (y - mean * x).powi(2)).sum();
-        Mean {
-            mean,
-            half: Z * (squares / (n - 1.0) / n).sqrt() / (base / n),
-        }
-    }
-}
-
-/// What the games of a table say together.
-#[derive(Clone, Debug, PartialEq)]
+/// What the games of a simulation say together; its text is a table.
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Summary {
     /// Games.
     pub games: u64,
@@ -104,16 +22,18 @@ pub struct Summary {
     pub draws: Share,
     /// Games cut by `max_plies`: neither won nor drawn (E4).
     pub cut: Share,
-    /// Games by the code of their end, in the order of [`GameTable::END_REASONS`].
-    pub end_reasons: [u64; 7],
     /// Plies a game.
     pub plies: Mean,
+    /// South's captured seeds less North's, at the end.
+    pub margin: Mean,
     /// Seeds captured by South at the end.
     pub captured_south: Mean,
     /// Seeds captured by North at the end.
     pub captured_north: Mean,
     /// Plies with a capture, a game.
     pub captures: Mean,
+    /// Laps a game; endless sowings add none.
+    pub laps: Mean,
     /// Laps a sowing; endless sowings are left out.
     pub laps_per_sowing: Mean,
     /// Seeds a sowing; endless sowings are left out.
@@ -124,6 +44,58 @@ pub struct Summary {
     pub endless_met: Mean,
     /// Games in which some turn offered an endless sowing; `None` unless it was counted.
     pub offers: Option<Share>,
+    /// Games by the code of their end, in the order of [`GameTable::END_REASONS`].
+    #[serde(serialize_with = "by_name")]
+    pub end_reasons: [u64; 7],
+    /// How often each value of a column occurs.
+    pub histograms: Histograms,
+    /// What the games that were followed move by move say; `None` where none was.
+    pub sample: Option<Sample>,
+}
+
+/// What games say that were followed move by move.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Sample {
+    /// The games followed: the first ones of the simulation.
+    pub games: u64,
+    /// Legal moves a turn, of both sides: the branching factor.
+    pub legal_moves: Mean,
+    /// South's part.
+    pub south: SideSummary,
+    /// North's part.
+    pub north: SideSummary,
+    /// Legal moves by ply, the first 4,096 of them.
+    pub branching: Vec<Branching>,
+}
+
+/// What one side does in the games followed.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct SideSummary {
+    /// Turns a game.
+    pub turns: Mean,
+    /// Legal moves a turn.
+    pub legal_moves: Mean,
+    /// Laps a sowing; endless sowings are left out.
+    pub laps_per_sowing: Mean,
+    /// Seeds a sowing; endless sowings are left out.
+    pub seeds_per_sowing: Mean,
+    /// Captures a sowing, 0 to 1; endless sowings are left out.
+    pub captures_per_sowing: Mean,
+    /// Seeds a capture.
+    pub seeds_per_capture: Mean,
+    /// Endless sowings a game that were drawn and refused, or played (S6).
+    pub endless_met: Mean,
+}
+
+/// The legal moves of the turn on one ply.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Branching {
+    /// Followed games that have this turn.
+    pub games: u64,
+    /// Their mean number of legal moves.
+    pub mean: f64,
+    /// The half-width of the mean's 95 % interval; infinite with fewer than two games.
+    pub half: f64,
 }
 
 impl GameTable {
@@ -134,59 +106,80 @@ impl GameTable {
     /// assert_eq!(GameTable::default().summary().games, 0);
     /// ```
     pub fn summary(&self) -> Summary {
-        let games = self.len() as u64;
-        let is_cut = |&end: &i8| end == EndCode::MaxPlies.code();
-        let won = |by: i8| self.winner.iter().filter(|&&winner| winner == by).count() as u64;
-        let cut = self.end_reason.iter().filter(|end| is_cut(end)).count() as u64;
-        let end_reasons = EndCode::ALL.map(|end| {
-            let same = self.end_reason.iter().filter(|&&code| code == end.code());
-            same.count() as u64
-        });
-        let offering = self.offers.iter().filter(|&&turns| turns > 0).count() as u64;
-        let counted = self.offers.len() == self.len() && !self.is_empty();
+        let mut statistics = Statistics::default();
+        statistics.add(self);
+        statistics.summary()
+    }
+}
+
+impl Summary {
+    pub(super) fn of(statistics: &Statistics) -> Summary {
+        let games = statistics.games;
+        let histograms = statistics.histograms.clone();
+        let [south, north] = statistics.wins;
+        let cut = statistics.end_reasons[3];
+        let [counted, offering] = statistics.offers;
         Summary {
             games,
-            south_wins: Share::of(won(1), games),
-            north_wins: Share::of(won(-1), games),
-            draws: Share::of(won(0) - cut, games),
+            south_wins: Share::of(south, games),
+            north_wins: Share::of(north, games),
+            draws: Share::of(games - south - north - cut, games),
             cut: Share::of(cut, games),
-            end_reasons,
-            plies: Mean::of(self.plies.iter().map(|&x| x.into())),
-            captured_south: Mean::of(self.captured_south.iter().map(|&x| x.into())),
-            captured_north: Mean::of(self.captured_north.iter().map(|&x| x.into())),
-            captures: Mean::of(self.captures.iter().map(|&x| x.into())),
-            laps_per_sowing: self.per_sowing(&self.laps),
-            seeds_per_sowing: self.per_sowing(&self.seeds_sown),
-            longest_sowing: self.longest_sowing.iter().copied().max().unwrap_or(0),
-            endless_met: Mean::of(self.endless_met.iter().map(|&x| x.into())),
-            offers: counted.then(|| Share::of(offering, games)),
+            plies: histograms.plies.sums().mean(),
+            margin: histograms.margin.sums().mean(),
+            captured_south: histograms.captured_south.sums().mean(),
+            captured_north: histograms.captured_north.sums().mean(),
+            captures: statistics.captures.mean(),
+            laps: histograms.laps.sums().mean(),
+            laps_per_sowing: statistics.laps.mean(),
+            seeds_per_sowing: statistics.seeds.mean(),
+            longest_sowing: statistics.longest_sowing,
+            endless_met: statistics.endless_met.mean(),
+            offers: (games > 0 && counted == games).then(|| Share::of(offering, games)),
+            end_reasons: statistics.end_reasons,
+            histograms,
+            sample: Sample::of(&statistics.detail),
         }
     }
+}
 
-    /// Divides a column by the sowings of each game that ended.
-    fn per_sowing(&self, column: &[i32]) -> Mean {
-        let sowings = self
-            .plies
-            .iter()
-            .zip(&self.end_reason)
-            .map(|(&plies, &end)| f64::from(plies - i32::from(end == EndCode::Endless.code())));
-        Mean::of_ratio(column.iter().map(|&y| f64::from(y)).zip(sowings))
+impl Sample {
+    fn of(detail: &Detail) -> Option<Sample> {
+        let [south, north] = detail.sides.map(|side| SideSummary::of(&side));
+        let branching = detail.by_ply.iter().map(|sums| {
+            let Mean { mean, half } = sums.mean();
+            Branching {
+                games: sums.games,
+                mean,
+                half,
+            }
+        });
+        (detail.games > 0).then(|| Sample {
+            games: detail.games,
+            legal_moves: detail.legal.mean(),
+            south,
+            north,
+            branching: branching.collect(),
+        })
     }
 }
 
-impl fmt::Display for Share {
-    /// Writes per cent, as in `51.00 % (50.84 to 51.16)`.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let [share, low, high] = [self.share, self.low, self.high].map(|x| 100.0 * x);
-        write!(f, "{share:.2} % ({low:.2} to {high:.2})")
+impl SideSummary {
+    fn of(sums: &SideSums) -> SideSummary {
+        SideSummary {
+            turns: sums.turns.mean(),
+            legal_moves: sums.legal.mean(),
+            laps_per_sowing: sums.laps.mean(),
+            seeds_per_sowing: sums.seeds.mean(),
+            captures_per_sowing: sums.captures.mean(),
+            seeds_per_capture: sums.captured.mean(),
+            endless_met: sums.endless_met.mean(),
+        }
     }
 }
 
-impl fmt::Display for Mean {
-    /// Writes the mean and its half-width, as in `33.15 ± 0.03`.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:.3} ± {:.3}", self.mean, self.half)
-    }
+fn by_name<S: Serializer>(counts: &[u64; 7], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_map(GameTable::END_REASONS.iter().zip(counts))
 }
 
 impl fmt::Display for Summary {
@@ -199,9 +192,24 @@ impl fmt::Display for Summary {
         if self.cut.count > 0 {
             writeln!(f, "cut, no winner    {}", self.cut)?;
         }
-        writeln!(f, "plies             {}", self.plies)?;
-        writeln!(f, "captured by South {}", self.captured_south)?;
-        writeln!(f, "captured by North {}", self.captured_north)?;
+        let histograms = &self.histograms;
+        for (name, mean, histogram) in [
+            ("plies", &self.plies, &histograms.plies),
+            ("margin of South", &self.margin, &histograms.margin),
+            (
+                "captured by South",
+                &self.captured_south,
+                &histograms.captured_south,
+            ),
+            (
+                "captured by North",
+                &self.captured_north,
+                &histograms.captured_north,
+            ),
+            ("laps a game", &self.laps, &histograms.laps),
+        ] {
+            writeln!(f, "{name:<17} {mean:<16}{}", Spread(histogram))?;
+        }
         writeln!(f, "captures          {}", self.captures)?;
         writeln!(f, "laps a sowing     {}", self.laps_per_sowing)?;
         writeln!(f, "seeds a sowing    {}", self.seeds_per_sowing)?;
@@ -216,6 +224,67 @@ impl fmt::Display for Summary {
                 write!(f, " {name} {count}")?;
             }
         }
+        if let Some(sample) = &self.sample {
+            write!(f, "\n\n{sample}")?;
+        }
         Ok(())
+    }
+}
+
+impl fmt::Display for Sample {
+    /// Writes one line for each number, with a column for each side.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Sample {
+            games,
+            south,
+            north,
+            ..
+        } = self;
+        writeln!(f, "move by move      {games} games")?;
+        writeln!(f, "legal moves       {}", self.legal_moves)?;
+        write!(f, "{:<17} {:<20}North", "", "South")?;
+        for (name, south, north) in [
+            ("turns a game", &south.turns, &north.turns),
+            ("legal moves", &south.legal_moves, &north.legal_moves),
+            (
+                "laps a sowing",
+                &south.laps_per_sowing,
+                &north.laps_per_sowing,
+            ),
+            (
+                "seeds a sowing",
+                &south.seeds_per_sowing,
+                &north.seeds_per_sowing,
+            ),
+            (
+                "captures a sowing",
+                &south.captures_per_sowing,
+                &north.captures_per_sowing,
+            ),
+            (
+                "seeds a capture",
+                &south.seeds_per_capture,
+                &north.seeds_per_capture,
+            ),
+            ("endless met", &south.endless_met, &north.endless_met),
+        ] {
+            write!(f, "\n{name:<17} {south:<20}{north}")?;
+        }
+        Ok(())
+    }
+}
+
+/// The middle and the ends of a distribution.
+struct Spread<'a>(&'a Histogram);
+
+impl fmt::Display for Spread<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [low, middle, high] = [0.05, 0.5, 0.95].map(|q| self.0.quantile(q));
+        match (low, middle, high) {
+            (Some(low), Some(middle), Some(high)) => {
+                write!(f, "  median {middle}, 90 % from {low} to {high}")
+            }
+            _ => Ok(()),
+        }
     }
 }

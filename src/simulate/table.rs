@@ -1,7 +1,7 @@
 //! The results of many games as columns.
 
-use crate::simulate::EndCode;
 use crate::simulate::tally::GameRow;
+use crate::simulate::{Detail, EndCode};
 
 /// Names the columns once: the table, the view that games are written into, and what is done with
 /// every column follow from the list.
@@ -11,13 +11,23 @@ macro_rules! columns {
         ///
         /// Counts that pass 2,147,483,647 stay at that number. Only `laps`, `seeds_sown` and
         /// `endless_met` could, in games of millions of plies or with a `lap_limit` far above the
-        /// longest sowing ever met.
-        #[derive(Clone, Debug, Default, PartialEq, Eq)]
+        /// longest sowing ever met. Tables are equal when their columns are.
+        #[derive(Clone, Debug, Default)]
         pub struct GameTable {
             $($(#[$doc])* pub $name: Vec<$kind>,)*
             /// `i32[B]`: turns that offered an endless sowing; empty unless it was asked for.
             pub offers: Vec<i32>,
+            /// What following the first games move by move has shown.
+            pub detail: Detail,
         }
+
+        impl PartialEq for GameTable {
+            fn eq(&self, other: &GameTable) -> bool {
+                $(self.$name == other.$name &&)* self.offers == other.offers
+            }
+        }
+
+        impl Eq for GameTable {}
 
         /// Neighbouring rows of a table that games are written into, in any order.
         ///
@@ -49,20 +59,9 @@ macro_rules! columns {
             }
 
             /// Keeps the first `rows` games; the memory is kept too.
-            pub fn truncate(&mut self, rows: usize) {
+            pub(super) fn truncate(&mut self, rows: usize) {
                 $(self.$name.truncate(rows);)*
                 self.offers.truncate(rows);
-            }
-
-            /// Takes the first `rows` games, or all if there are fewer, out of the table.
-            #[must_use = "the games are no longer in the table"]
-            pub fn take_first(&mut self, rows: usize) -> GameTable {
-                let rows = rows.min(self.len());
-                let counted = rows.min(self.offers.len());
-                GameTable {
-                    $($name: self.$name.drain(..rows).collect(),)*
-                    offers: self.offers.drain(..counted).collect(),
-                }
             }
 
             /// Returns game `index` as a row, `None` past the end.

@@ -1,0 +1,110 @@
+"""Games as Parquet files, written part by part."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import TYPE_CHECKING, Any
+
+from endodoi._core import __version__
+from endodoi.errors import MissingExtraError
+from endodoi.places import check_place
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+__all__ = ["ROWS", "GameFile"]
+
+#: Games of a row group: the file does not depend on how fast they were played.
+ROWS = 1 << 17
+
+
+class GameFile:
+    """A Parquet file of games, written under a temporary name and renamed when it is complete.
+
+    Parameters
+    ----------
+    path : path
+        The file; one of that name is replaced.
+    settings : dict
+        What was played; it is kept in the metadata under ``endodoi`` as JSON, with the version.
+    offers : bool
+        Whether there is a column ``offers``.
+
+    Attributes
+    ----------
+    failed : bool
+        Whether some games could not be written.
+
+    Raises
+    ------
+    MissingExtraError
+        If pyarrow is not installed.
+    OSError
+        If the folder does not exist or cannot be written to, or the name is that of a folder.
+    """
+
+    def __init__(
+        self, path: str | os.PathLike[str], settings: dict[str, Any], *, offers: bool
+    ) -> None:
+        self.path = os.fspath(path)
+        check_place(self.path)
+        try:
+            import pyarrow as pa  # noqa: PLC0415
+            import pyarrow.parquet as pq  # noqa: PLC0415
+        except ImportError as error:
+            raise MissingExtraError(
+                "Parquet files need pyarrow: pip install 'endodoi[arrow]'", extra="arrow"
+            ) from error
+        self.arrow = pa
+        self.partial = f"{self.path}.partial"
+        self.failed = False
+        kept = json.dumps({"version": __version__, **settings}, default=str)
+        self.schema = schema_of(pa, offers=offers).with_metadata({"endodoi": kept})
+        self.writer = pq.ParquetWriter(self.partial, self.schema)
+
+    def write(self, columns: dict[str, npt.NDArray[Any]]) -> None:
+        """Append games as row groups."""
+        try:
+            arrays = [self.arrow.array(columns[name]) for name in self.schema.names]
+            table = self.arrow.Table.from_arrays(arrays, schema=self.schema)
+            self.writer.write_table(table, row_group_size=ROWS)
+        except BaseException:
+            self.failed = True
+            raise
+
+    def complete(self) -> None:
+        """Close the file and give it its name."""
+        self.writer.close()
+        os.replace(self.partial, self.path)  # noqa: PTH105
+
+    def __enter__(self) -> GameFile:  # noqa: PYI034
+        """Begin."""
+        return self
+
+    def __exit__(self, *_exception: object) -> None:
+        """Remove what was written, unless the file is complete."""
+        try:
+            self.writer.close()
+        finally:
+            if os.path.exists(self.partial):  # noqa: PTH110
+                os.remove(self.partial)  # noqa: PTH107
+
+
+def schema_of(pa: Any, *, offers: bool) -> Any:
+    """Return the columns with their types."""
+    columns = {
+        "winner": pa.int8(),
+        "captured_south": pa.int16(),
+        "captured_north": pa.int16(),
+        "plies": pa.int32(),
+        "laps": pa.int32(),
+        "seeds_sown": pa.int32(),
+        "captures": pa.int32(),
+        "longest_sowing": pa.int32(),
+        "endless_met": pa.int32(),
+        "end_reason": pa.int8(),
+    }
+    if offers:
+        columns["offers"] = pa.int32()
+    return pa.schema([pa.field(name, kind, nullable=False) for name, kind in columns.items()])

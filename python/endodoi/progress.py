@@ -1,0 +1,119 @@
+"""Progress of long work: a line on a terminal, a bar in a notebook."""
+
+from __future__ import annotations
+
+import sys
+import time
+from typing import TYPE_CHECKING, Any
+
+from endodoi.errors import MissingExtraError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["Progress"]
+
+#: Seconds before progress is shown, and between two updates of a line and of a bar.
+QUIET_SECONDS, LINE_SECONDS, BAR_SECONDS = 1.0, 0.2, 1.0
+
+
+class Progress:
+    """Shows the games finished, or passes them to a function.
+
+    Parameters
+    ----------
+    games : int
+        Games to be played.
+    progress : bool, callable, "tqdm" or None
+        A function that takes the games finished; ``"tqdm"`` a bar of tqdm; True a line on the
+        error output, or in a notebook a bar where tqdm is installed; False nothing; None as True
+        on a terminal and in a notebook, else nothing.
+
+    Attributes
+    ----------
+    function : callable or None
+        What is to be called with the games finished.
+
+    Raises
+    ------
+    MissingExtraError
+        If ``"tqdm"`` is asked for and tqdm is not installed.
+    """
+
+    def __init__(self, games: int, progress: bool | str | Callable[[int], object] | None) -> None:
+        self.games = games
+        self.began = self.shown = time.monotonic()
+        self.finished = 0
+        self.open = False
+        self.bar: Any = None
+        self.make_bar: Callable[..., Any] | None = None
+        self.function: Callable[[int], object] | None = None
+        if callable(progress):
+            self.function = progress
+            return
+        wanted = progress is True or (progress is None and (in_notebook() or on_terminal()))
+        if progress == "tqdm" or (wanted and in_notebook()):
+            self.make_bar = find_bar()
+        if progress == "tqdm" and self.make_bar is None:
+            raise MissingExtraError("tqdm is not installed: pip install tqdm", extra="tqdm")
+        if self.make_bar is not None:
+            self.function = self.show_bar
+        elif wanted and (progress is True or on_terminal()):
+            self.function = self.show_line
+
+    def is_due(self, seconds: float) -> bool:
+        """Tell whether it is time for the next update."""
+        now = time.monotonic()
+        if now - self.began < QUIET_SECONDS or (self.open and now - self.shown < seconds):
+            return False
+        self.shown, self.open = now, True
+        return True
+
+    def show_line(self, finished: int) -> None:
+        """Write the games finished over the line before."""
+        if self.is_due(LINE_SECONDS):
+            rate = finished / (self.shown - self.began)
+            sys.stderr.write(f"\r{finished:,} of {self.games:,} games, {rate:,.0f} each second ")
+            sys.stderr.flush()
+
+    def show_bar(self, finished: int) -> None:
+        """Move the bar to the games finished."""
+        self.finished = finished
+        if self.make_bar is not None and self.is_due(BAR_SECONDS):
+            if self.bar is None:
+                self.bar = self.make_bar(total=self.games, unit="game", unit_scale=True)
+            self.bar.update(finished - self.bar.n)
+
+    def __enter__(self) -> Progress:  # noqa: PYI034
+        """Begin."""
+        return self
+
+    def __exit__(self, *_exception: object) -> None:
+        """End the line or the bar."""
+        if self.bar is not None:
+            self.bar.update(self.finished - self.bar.n)
+            self.bar.close()
+        elif self.open:
+            sys.stderr.write("\n")
+
+
+def on_terminal() -> bool:
+    """Tell whether the error output is a terminal."""
+    return sys.stderr is not None and sys.stderr.isatty()
+
+
+def in_notebook() -> bool:
+    """Tell whether this process is the kernel of a notebook."""
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython is not None else None
+    return shell is not None and hasattr(shell, "kernel")
+
+
+def find_bar() -> Callable[..., Any] | None:
+    """Return the bar of tqdm that suits the place, None if it is not installed."""
+    try:
+        from tqdm.auto import tqdm  # noqa: PLC0415
+    except ImportError:
+        return None
+    bar: Callable[..., Any] = tqdm
+    return bar
