@@ -135,20 +135,34 @@ pub(super) fn trace_back(pits: &mut Pits, count: usize, at: u8, laps: u32) -> (u
 
 /// Counts the seeds of the first `laps` laps of a sowing from its beginning.
 pub(super) fn count_seeds(pits: &Pits, rules: &Rules, origin: u8, laps: u32) -> u64 {
-    let (mut pits, count) = (*pits, rules.pits());
-    let mut at = usize::from(origin);
-    let mut sown = 0;
-    for _ in 0..laps {
-        let lifted = std::mem::take(&mut pits[at]);
-        let back = rules.ruleset.direction() == Direction::Parity && lifted % 2 == 1;
-        let stride = if back { count - 1 } else { 1 };
-        for _ in 0..lifted {
-            at = (at + stride) % count;
-            pits[at] += 1;
+    let (mut pits, mut at) = (*pits, usize::from(origin));
+    (0..laps).map(|_| sow_lap(&mut pits, rules, &mut at)).sum()
+}
+
+/// Counts the laps and seeds of a sowing that ends.
+pub(super) fn sow_out(pits: &Pits, rules: &Rules, origin: u8) -> (u32, u64) {
+    let (mut pits, mut at) = (*pits, usize::from(origin));
+    let (mut laps, mut sown) = (0, 0);
+    while laps < rules.ruleset.lap_limit() {
+        sown += sow_lap(&mut pits, rules, &mut at);
+        laps += 1;
+        if pits[at] == 1 {
+            break;
         }
-        sown += u64::from(lifted);
     }
-    sown
+    (laps, sown)
+}
+
+/// Sows one lap seed by seed and returns how many there were.
+fn sow_lap(pits: &mut Pits, rules: &Rules, at: &mut usize) -> u64 {
+    let lifted = std::mem::take(&mut pits[*at]);
+    let back = rules.ruleset.direction() == Direction::Parity && lifted % 2 == 1;
+    let stride = if back { rules.pits() - 1 } else { 1 };
+    for _ in 0..lifted {
+        *at = (*at + stride) % rules.pits();
+        pits[*at] += 1;
+    }
+    lifted.into()
 }
 
 #[cfg(test)]

@@ -32,68 +32,15 @@ pub(super) struct Table<'a, 'b> {
     pub(super) games: &'a mut Games<'b>,
 }
 
-/// Plays all games of a part.
-///
-/// `PITS` is the number of pits where it is known when compiling, else 0.
-#[inline(always)]
-pub(super) fn play<V: Vector, const PITS: usize>(v: V, mut table: Table<'_, '_>) {
-    let pits = if PITS > 0 { PITS } else { table.rules.pits() };
-    let mut rows = [v.splat(0); MAX_PITS];
-    let board = &mut rows[..pits];
-    let mut until_sums = SUMS_EVERY;
-    loop {
-        let (drawing, choices) = settle(v, board, &mut table);
-        if table.block.playing == 0 {
-            if table.pool.is_empty() {
-                return;
-            }
-            let (pool, games) = (&mut *table.pool, &mut *table.games);
-            pool.run::<V, PITS>(v, 0, table.rules, &mut games.rows);
-            table.block.idle = u64::MAX;
-            continue;
-        }
-        choose(v, board, &choices, table.block, table.rules, drawing);
-        let relays = sow_burst::<V, PITS>(v, board, table.block, table.rules);
-        take_out_long::<V, PITS>(v, board, &mut table, relays);
-        until_sums -= 1;
-        if until_sums == 0 {
-            until_sums = SUMS_EVERY;
-            let block = &mut *table.block;
-            let most = v.max(v.load(&block.seeds[1]), v.load(&block.all_laps[1]));
-            if v.bits(v.lt(v.splat(LARGE_SUM), most)) != 0 {
-                block.take_sums();
-            }
-        }
-    }
-}
-
-/// Sows a few laps in every lane, counts them, and returns the lanes whose sowing goes on.
-#[inline(always)]
-fn sow_burst<V: Vector, const PITS: usize>(
-    v: V,
-    board: &mut [V::Bytes],
-    block: &mut Block,
-    rules: &Rules,
-) -> u64 {
-    let mut hand: Hand<V> = Hand {
-        at: v.load(&block.at),
-        held: v.load(&block.held),
-    };
-    let mut laps = v.load(&block.laps);
-    let [mut low, mut high] = [v.load(&block.seeds[0]), v.load(&block.seeds[1])];
-    let mut relays = v.mask(0);
-    for _ in 0..V::BURST {
-        low = v.add(low, hand.held);
-        high = v.increment(high, v.lt(low, hand.held));
-        relays = sow_next::<V, PITS>(v, &rules.ring, board, &mut hand);
-        laps = v.increment(laps, relays);
-    }
-    v.store(hand.at, &mut block.at);
-    v.store(hand.held, &mut block.held);
-    v.store(laps, &mut block.laps);
-    v.store(low, &mut block.seeds[0]);
-    v.store(high, &mut block.seeds[1]);
-    v.bits(relays)
+/// What changes with every lap or move and stays in registers between them.
+struct Lanes<V: Vector> {
+    hand: Hand<V>,
+    /// Laps of the sowing in progress, the one to come included.
+    laps: V::Bytes,
+    /// The lower and upper bytes of the seeds sown.
+    seeds: [V::Bytes; 2],
+    /// 0 where South moves, 1 where North does.
+    side: V::Bytes,
 }
 
 /// The own row of every side to move.
@@ -105,51 +52,144 @@ struct Choices<V: Vector> {
     count: V::Bytes,
 }
 
+/// Plays all games of a part.
+///
+/// `PITS` is the number of pits where it is known when compiling, else 0.
+#[inline(always)]
+pub(super) fn play<V: Vector, const PITS: usize>(v: V, mut table: Table<'_, '_>) {
+    let pits = if PITS > 0 { PITS } else { table.rules.pits() };
+    let mut rows = [v.splat(0); MAX_PITS];
+    let board = &mut rows[..pits];
+    let mut lanes = load(v, board, table.block);
+    let mut until_sums = SUMS_EVERY;
+    let mut waiting = u64::MAX;
+    loop {
+        let (drawing, choices) = settle(v, board, &mut lanes, &mut table, waiting);
+        if table.block.playing == 0 {
+            if table.pool.is_empty() {
+                return;
+            }
+            let (pool, games) = (&mut *table.pool, &mut *table.games);
+            pool.run::<V, PITS>(v, 0, table.rules, &mut games.rows);
+            table.block.idle = u64::MAX;
+            continue;
+        }
+        choose(v, board, &choices, &mut lanes, &mut table, drawing);
+        let relays = sow_burst::<V, PITS>(v, board, &mut lanes, table.rules);
+        take_out_long::<V, PITS>(v, board, &mut lanes, &mut table, relays);
+        waiting = !relays;
+        until_sums -= 1;
+        if until_sums == 0 {
+            until_sums = SUMS_EVERY;
+            take_sums(v, board, &mut lanes, table.block);
+        }
+    }
+}
+
+/// Sows a few laps in every lane, counts them, and returns the lanes whose sowing goes on.
+#[inline(always)]
+fn sow_burst<V: Vector, const PITS: usize>(
+    v: V,
+    board: &mut [V::Bytes],
+    lanes: &mut Lanes<V>,
+    rules: &Rules,
+) -> u64 {
+    let mut relays = v.mask(0);
+    for _ in 0..V::BURST {
+        let [low, high] = &mut lanes.seeds;
+        *low = v.add(*low, lanes.hand.held);
+        *high = v.increment(*high, v.lt(*low, lanes.hand.held));
+        relays = sow_next::<V, PITS>(v, &rules.ring, board, &mut lanes.hand);
+        lanes.laps = v.increment(lanes.laps, relays);
+    }
+    v.bits(relays)
+}
+
 /// Settles the sowings that have ended: captures, ends of games, new games. Returns the lanes that
 /// draw a move, and from what.
 #[inline(always)]
-fn settle<V: Vector>(v: V, board: &mut [V::Bytes], table: &mut Table<'_, '_>) -> (u64, Choices<V>) {
-    let waiting = !v.bits(v.some(v.load(&table.block.held)));
+fn settle<V: Vector>(
+    v: V,
+    board: &mut [V::Bytes],
+    lanes: &mut Lanes<V>,
+    table: &mut Table<'_, '_>,
+    waiting: u64,
+) -> (u64, Choices<V>) {
     let mut ended = waiting & table.block.playing;
     if table.rules.tight {
-        ended &= !take_out_late(v, board, table, ended);
+        ended &= !take_out_late(v, board, lanes, table, ended);
     }
     let block = &mut *table.block;
-    capture(v, board, block, table.rules, ended);
+    capture(v, board, lanes, block, table.rules, ended);
     block.count_refused(ended);
     let due = due_to_end(v, block, table.rules, ended);
     if due != 0 {
-        store(v, board, block);
+        store(v, board, lanes, block);
         for lane in lanes_of(due) {
             let (rows, cap) = (&mut table.games.rows, table.games.max_plies);
             block.copy_out(lane).play_on(table.rules, cap, rows);
             block.release(lane);
         }
+        *lanes = load(v, board, block);
         ended &= !due;
     }
-    let mut choices = count_choices(v, board, block);
+    let mut choices = count_choices(v, board, lanes);
     let stuck = ended & !v.bits(v.some(choices.count));
     block.playing &= !stuck;
     block.over |= stuck;
     let empty = block.over | block.idle;
     let mut drawing = ended & !stuck;
     if empty.count_ones() >= FILL || block.playing == 0 {
-        drawing |= fill(v, board, &mut choices, table);
+        drawing |= fill(v, board, lanes, &mut choices, table);
     }
     (drawing, choices)
 }
 
+/// Writes what is in registers to the block, where lanes are looked at one by one.
 #[inline(always)]
-fn store<V: Vector>(v: V, board: &[V::Bytes], block: &mut Block) {
+fn store<V: Vector>(v: V, board: &[V::Bytes], lanes: &Lanes<V>, block: &mut Block) {
     for (seeds, row) in board.iter().zip(&mut block.pits) {
         v.store(*seeds, row);
     }
+    v.store(lanes.hand.at, &mut block.at);
+    v.store(lanes.hand.held, &mut block.held);
+    v.store(lanes.laps, &mut block.laps);
+    store_sums(v, lanes, block);
+    v.store(lanes.side, &mut block.side);
 }
 
 #[inline(always)]
-fn load<V: Vector>(v: V, board: &mut [V::Bytes], block: &Block) {
+fn store_sums<V: Vector>(v: V, lanes: &Lanes<V>, block: &mut Block) {
+    let [low, high] = &mut block.seeds;
+    v.store(lanes.seeds[0], low);
+    v.store(lanes.seeds[1], high);
+}
+
+/// Reads back what [`store`] wrote.
+#[inline(always)]
+fn load<V: Vector>(v: V, board: &mut [V::Bytes], block: &Block) -> Lanes<V> {
     for (seeds, row) in board.iter_mut().zip(&block.pits) {
         *seeds = v.load(row);
+    }
+    Lanes {
+        hand: Hand {
+            at: v.load(&block.at),
+            held: v.load(&block.held),
+        },
+        laps: v.load(&block.laps),
+        seeds: [v.load(&block.seeds[0]), v.load(&block.seeds[1])],
+        side: v.load(&block.side),
+    }
+}
+
+/// Moves the sums of all lanes to where they have room, if one of them has grown large.
+#[inline(always)]
+fn take_sums<V: Vector>(v: V, board: &mut [V::Bytes], lanes: &mut Lanes<V>, block: &mut Block) {
+    let most = v.max(lanes.seeds[1], v.load(&block.all_laps[1]));
+    if v.bits(v.lt(v.splat(LARGE_SUM), most)) != 0 {
+        store(v, board, lanes, block);
+        block.take_sums();
+        *lanes = load(v, board, block);
     }
 }
 
@@ -158,20 +198,21 @@ fn load<V: Vector>(v: V, board: &mut [V::Bytes], block: &Block) {
 fn take_out_late<V: Vector>(
     v: V,
     board: &mut [V::Bytes],
+    lanes: &mut Lanes<V>,
     table: &mut Table<'_, '_>,
     ended: u64,
 ) -> u64 {
     let Table {
         block, pool, rules, ..
     } = table;
-    let laps = v.load(&block.laps);
-    let late = v.bits(v.lt(v.splat(rules.long), laps)) & ended;
+    let late = v.bits(v.lt(v.splat(rules.long), lanes.laps)) & ended;
     if late != 0 {
-        store(v, board, block);
+        store(v, board, lanes, block);
         for lane in lanes_of(late) {
             let taken = block.take_out(lane, rules);
             pool.add(taken, rules, &mut table.games.rows);
         }
+        *lanes = load(v, board, block);
     }
     late
 }
@@ -181,36 +222,43 @@ fn take_out_late<V: Vector>(
 fn take_out_long<V: Vector, const PITS: usize>(
     v: V,
     board: &mut [V::Bytes],
+    lanes: &mut Lanes<V>,
     table: &mut Table<'_, '_>,
     relays: u64,
 ) {
-    let laps = v.load(&table.block.laps);
-    let long = v.bits(v.lt(v.splat(table.rules.long), laps)) & relays;
-    if long == 0 {
-        return;
-    }
     let Table {
         block, pool, rules, ..
     } = table;
+    let long = v.bits(v.lt(v.splat(rules.long), lanes.laps)) & relays & block.playing;
+    if long == 0 {
+        return;
+    }
     let rows = &mut table.games.rows;
-    store(v, board, block);
-    for lane in lanes_of(long & block.playing) {
+    store(v, board, lanes, block);
+    for lane in lanes_of(long) {
         if pool.is_full() {
             pool.run::<V, PITS>(v, u64::BITS - DECIDED, rules, rows);
         }
         let taken = block.take_out(lane, rules);
         pool.add(taken, rules, rows);
     }
+    *lanes = load(v, board, block);
 }
 
 /// Captures (C1 to C3) and counts the ply in the lanes of `ended`, and passes the turn.
 #[inline(always)]
-fn capture<V: Vector>(v: V, board: &mut [V::Bytes], block: &mut Block, rules: &Rules, ended: u64) {
+fn capture<V: Vector>(
+    v: V,
+    board: &mut [V::Bytes],
+    lanes: &mut Lanes<V>,
+    block: &mut Block,
+    rules: &Rules,
+    ended: u64,
+) {
     let (zero, one) = (v.splat(0), v.splat(1));
     let mask = v.mask(ended);
-    let last = v.load(&block.at);
-    let side = v.load(&block.side);
-    let north = v.some(side);
+    let last = lanes.hand.at;
+    let north = v.some(lanes.side);
     let columns = board.len() / 2;
     let south_row = v.lt_small(last, v.splat(columns as u8));
     let own = v.and(v.xor(south_row, north), mask);
@@ -235,15 +283,13 @@ fn capture<V: Vector>(v: V, board: &mut [V::Bytes], block: &mut Block, rules: &R
     let times = v.increment(v.load(&block.captures), took);
     v.store(times, &mut block.captures);
     let ply = v.keep(one, mask);
-    add_wide(v, &mut block.plies, ply);
-    add_wide(v, &mut block.quiet, ply);
-    for row in &mut block.quiet {
-        v.store(v.clear(v.load(row), took), row);
-    }
-    let laps = v.keep(v.load(&block.laps), mask);
+    add_few(v, &mut block.plies, ply);
+    add_few(v, &mut block.quiet, ply);
+    clear_few(v, &mut block.quiet, took);
+    let laps = v.keep(lanes.laps, mask);
     add_wide(v, &mut block.all_laps, laps);
     v.store(v.max(v.load(&block.longest), laps), &mut block.longest);
-    v.store(v.select(mask, v.sub(one, side), side), &mut block.side);
+    lanes.side = v.select(mask, v.sub(one, lanes.side), lanes.side);
 }
 
 /// Adds a byte to a count of two.
@@ -253,6 +299,27 @@ fn add_wide<V: Vector>(v: V, [low, high]: &mut Wide, amount: V::Bytes) {
     let carry = v.lt(less, amount);
     v.store(less, low);
     v.store(v.increment(v.load(high), carry), high);
+}
+
+/// Adds a byte to a count of two that seldom needs its second byte.
+#[inline(always)]
+fn add_few<V: Vector>(v: V, [low, high]: &mut Wide, amount: V::Bytes) {
+    let less = v.add(v.load(low), amount);
+    let carry = v.lt(less, amount);
+    v.store(less, low);
+    if v.bits(carry) != 0 {
+        v.store(v.increment(v.load(high), carry), high);
+    }
+}
+
+/// Sets a count to zero that seldom needs its second byte.
+#[inline(always)]
+fn clear_few<V: Vector>(v: V, [low, high]: &mut Wide, mask: V::Mask) {
+    v.store(v.clear(v.load(low), mask), low);
+    let more = v.load(high);
+    if v.bits(v.and(mask, v.some(more))) != 0 {
+        v.store(v.clear(more, mask), high);
+    }
 }
 
 /// Returns the lanes whose game may end by E3 or E4, or is too long for their counts.
@@ -277,14 +344,14 @@ fn equals<V: Vector>(v: V, [low, high]: &Wide, number: u16) -> V::Mask {
 
 /// Counts the non-empty pits of the sides to move.
 #[inline(always)]
-fn count_choices<V: Vector>(v: V, board: &[V::Bytes], block: &Block) -> Choices<V> {
+fn count_choices<V: Vector>(v: V, board: &[V::Bytes], lanes: &Lanes<V>) -> Choices<V> {
     let zero = v.splat(0);
     let mut choices = Choices {
         seeds: [zero; MAX_PITS / 2],
         before: [zero; MAX_PITS / 2],
         count: zero,
     };
-    let north = v.some(v.load(&block.side));
+    let north = v.some(lanes.side);
     let columns = board.len() / 2;
     for column in 0..columns {
         let seeds = v.select(north, board[columns + column], board[column]);
@@ -301,28 +368,27 @@ fn count_choices<V: Vector>(v: V, board: &[V::Bytes], block: &Block) -> Choices<
 fn fill<V: Vector>(
     v: V,
     board: &mut [V::Bytes],
+    lanes: &mut Lanes<V>,
     choices: &mut Choices<V>,
     table: &mut Table<'_, '_>,
 ) -> u64 {
     let Table {
-        block,
-        pool,
-        games,
-        rules,
+        block, pool, games, ..
     } = table;
     if block.over != 0 {
-        take_rest(v, board, block);
+        take_rest(v, board, lanes, block);
+        store_sums(v, lanes, block);
         block.write_over(games);
     }
     if !pool.ready.is_empty() {
-        store(v, board, block);
+        store(v, board, lanes, block);
         for lane in lanes_of(block.idle) {
             let Some(game) = pool.ready.pop() else { break };
             block.put_in(lane, &game);
             block.idle &= !(1 << lane);
             block.playing |= 1 << lane;
         }
-        load(v, board, block);
+        *lanes = load(v, board, block);
     }
     let mut begun = 0;
     for lane in lanes_of(block.idle) {
@@ -331,68 +397,68 @@ fn fill<V: Vector>(
     // Lanes for which no game is left rest until the pool has one.
     block.idle = 0;
     block.playing |= begun;
-    reset(v, board, choices, block, rules, begun);
+    reset(v, lanes, block, v.mask(begun));
+    let seeds = v.splat(table.rules.ruleset.seeds_per_pit() as u8);
+    set_up(v, board, choices, seeds, v.mask(begun));
     begun
 }
 
 /// Gives the seeds left on the boards of the games that are over to the other side (E1).
 #[inline(always)]
-fn take_rest<V: Vector>(v: V, board: &[V::Bytes], block: &mut Block) {
+fn take_rest<V: Vector>(v: V, board: &[V::Bytes], lanes: &Lanes<V>, block: &mut Block) {
     let mut rest = v.splat(0);
     for &seeds in board {
         rest = v.add(rest, seeds);
     }
     let rest = v.keep(rest, v.mask(block.over));
-    let north = v.some(v.load(&block.side));
+    let north = v.some(lanes.side);
     let [by_south, by_north] = &mut block.captured;
     v.store(v.add_where(v.load(by_south), north, rest), by_south);
     v.store(v.add(v.load(by_north), v.clear(rest, north)), by_north);
 }
 
-/// Sets up the start of a game in the lanes of `begun`.
+/// Sets all counts to zero in the lanes that begin a game.
 #[inline(always)]
-fn reset<V: Vector>(
-    v: V,
-    board: &mut [V::Bytes],
-    choices: &mut Choices<V>,
-    block: &mut Block,
-    rules: &Rules,
-    begun: u64,
-) {
-    let mask = v.mask(begun);
-    let seeds = v.splat(rules.ruleset.seeds_per_pit() as u8);
-    for pit in board.iter_mut() {
-        *pit = v.select(mask, seeds, *pit);
+fn reset<V: Vector>(v: V, lanes: &mut Lanes<V>, block: &mut Block, begun: V::Mask) {
+    lanes.side = v.clear(lanes.side, begun);
+    for sum in &mut lanes.seeds {
+        *sum = v.clear(*sum, begun);
     }
-    let columns = board.len() / 2;
-    for column in 0..columns {
-        choices.seeds[column] = v.select(mask, seeds, choices.seeds[column]);
-        let before = v.splat(column as u8);
-        choices.before[column] = v.select(mask, before, choices.before[column]);
-    }
-    choices.count = v.select(mask, v.splat(columns as u8), choices.count);
-    let [quiet, quiet_high] = &mut block.quiet;
-    let [plies, plies_high] = &mut block.plies;
-    let [laps, laps_high] = &mut block.all_laps;
-    let [sown, sown_high] = &mut block.seeds;
+    let [laps, more_laps] = &mut block.all_laps;
     let [by_south, by_north] = &mut block.captured;
     for row in [
-        quiet,
-        quiet_high,
-        plies,
-        plies_high,
         laps,
-        laps_high,
-        sown,
-        sown_high,
+        more_laps,
         by_south,
         by_north,
         &mut block.captures,
         &mut block.longest,
-        &mut block.side,
     ] {
-        v.store(v.clear(v.load(row), mask), row);
+        v.store(v.clear(v.load(row), begun), row);
     }
+    clear_few(v, &mut block.quiet, begun);
+    clear_few(v, &mut block.plies, begun);
+}
+
+/// Sets up the board of the lanes that begin a game, and what there is to choose from.
+#[inline(always)]
+fn set_up<V: Vector>(
+    v: V,
+    board: &mut [V::Bytes],
+    choices: &mut Choices<V>,
+    seeds: V::Bytes,
+    begun: V::Mask,
+) {
+    for pit in board.iter_mut() {
+        *pit = v.select(begun, seeds, *pit);
+    }
+    let columns = board.len() / 2;
+    for column in 0..columns {
+        choices.seeds[column] = v.select(begun, seeds, choices.seeds[column]);
+        let before = v.splat(column as u8);
+        choices.before[column] = v.select(begun, before, choices.before[column]);
+    }
+    choices.count = v.select(begun, v.splat(columns as u8), choices.count);
 }
 
 /// Draws a non-empty pit in the lanes of `drawing`.
@@ -401,13 +467,13 @@ fn choose<V: Vector>(
     v: V,
     board: &[V::Bytes],
     choices: &Choices<V>,
-    block: &mut Block,
-    rules: &Rules,
+    lanes: &mut Lanes<V>,
+    table: &mut Table<'_, '_>,
     drawing: u64,
 ) {
     let (zero, one) = (v.splat(0), v.splat(1));
     let mask = v.mask(drawing);
-    let north = v.some(v.load(&block.side));
+    let block = &mut *table.block;
     let columns = board.len() / 2;
     let rank = v.below(&mut block.streams, drawing, choices.count);
     let (mut at, mut held) = (zero, zero);
@@ -417,11 +483,11 @@ fn choose<V: Vector>(
         at = v.select(hit, v.splat(column as u8), at);
         held = v.select(hit, seeds, held);
     }
-    at = v.add_where(at, north, v.splat(columns as u8));
-    set(v, &mut block.at, mask, at);
-    set(v, &mut block.held, mask, held);
-    set(v, &mut block.laps, mask, one);
-    if !rules.reversible {
+    at = v.add_where(at, v.some(lanes.side), v.splat(columns as u8));
+    lanes.hand.at = v.select(mask, at, lanes.hand.at);
+    lanes.hand.held = v.select(mask, held, lanes.hand.held);
+    lanes.laps = v.select(mask, one, lanes.laps);
+    if !table.rules.reversible {
         set(v, &mut block.origin, mask, at);
         for (saved, &seeds) in block.saved.iter_mut().zip(board) {
             set(v, saved, mask, seeds);

@@ -5,13 +5,13 @@
 //! an earlier state.
 
 use super::block::Course;
-use super::game::{Game, Next};
+use super::game::{Game, Next, sow_out};
 use super::rules::Rules;
 use crate::batch::lanes_of;
 use crate::batch::simd::{Hand, LANES, MAX_PITS, Row, Vector, sow_next};
 use crate::simulate::table::Columns;
 
-/// Laps between two looks at the lanes: the seeds of as many fit two bytes.
+/// Laps between two looks at the lanes.
 const LOOK_EVERY: u32 = 128;
 
 /// 64 sowings, and the games that wait for a lane.
@@ -25,19 +25,10 @@ pub(super) struct Pool {
     /// The laps at which that state was kept.
     watch_laps: [u32; LANES],
     laps: [u32; LANES],
-    seeds: [u64; LANES],
     games: [Option<Game>; LANES],
     busy: u64,
     /// Games whose sowing is decided.
     pub(super) ready: Vec<Game>,
-}
-
-/// What a number of laps did in every lane.
-struct Laps {
-    laps: Row,
-    seeds: [Row; 2],
-    /// Lanes whose earlier state came back.
-    returned: u64,
 }
 
 impl Pool {
@@ -50,7 +41,6 @@ impl Pool {
             watch_at: Row::ZERO,
             watch_laps: [0; LANES],
             laps: [0; LANES],
-            seeds: [0; LANES],
             games: [const { None }; LANES],
             busy: 0,
             ready: Vec::new(),
@@ -84,7 +74,6 @@ impl Pool {
         self.at.0[lane] = course.at;
         self.held.0[lane] = course.pits[usize::from(course.at)];
         self.laps[lane] = course.laps;
-        self.seeds[lane] = course.seeds;
         self.games[lane] = Some(game);
         self.keep_state(lane);
     }
@@ -116,16 +105,18 @@ impl Pool {
         while self.busy.count_ones() > left {
             let laps = lanes_of(self.busy)
                 .fold(LOOK_EVERY, |laps, lane| laps.min(limit - self.laps[lane]));
-            let sown = self.sow::<V, PITS>(v, rules, laps);
+            let returned = self.sow::<V, PITS>(v, rules, laps);
             for lane in lanes_of(self.busy) {
-                self.look(lane, &sown, rules, rows);
+                self.laps[lane] += laps;
+                let returned = returned >> lane & 1 == 1;
+                self.look(lane, returned, rules, rows);
             }
         }
     }
 
-    /// Sows a number of laps in every lane.
+    /// Sows a number of laps in every lane and returns those whose earlier state came back.
     #[inline(always)]
-    fn sow<V: Vector, const PITS: usize>(&mut self, v: V, rules: &Rules, laps: u32) -> Laps {
+    fn sow<V: Vector, const PITS: usize>(&mut self, v: V, rules: &Rules, laps: u32) -> u64 {
         let pits = if PITS > 0 { PITS } else { rules.pits() };
         let mut rows = [v.splat(0); MAX_PITS];
         let board = &mut rows[..pits];
@@ -136,13 +127,9 @@ impl Pool {
             at: v.load(&self.at),
             held: v.load(&self.held),
         };
-        let (mut low, mut high, mut sown) = (v.splat(0), v.splat(0), v.splat(0));
         let watch_at = v.load(&self.watch_at);
         let mut returned = 0;
         for _ in 0..laps {
-            low = v.add(low, hand.held);
-            high = v.increment(high, v.lt(low, hand.held));
-            sown = v.increment(sown, v.some(hand.held));
             let relays = sow_next::<V, PITS>(v, &rules.ring, board, &mut hand);
             // Three pits tell nearly all states apart.
             let mut same = v.and(relays, v.eq(hand.at, watch_at));
@@ -161,26 +148,15 @@ impl Pool {
         }
         v.store(hand.at, &mut self.at);
         v.store(hand.held, &mut self.held);
-        let mut did = Laps {
-            laps: Row::ZERO,
-            seeds: [Row::ZERO; 2],
-            returned,
-        };
-        v.store(sown, &mut did.laps);
-        v.store(low, &mut did.seeds[0]);
-        v.store(high, &mut did.seeds[1]);
-        did
+        returned
     }
 
     /// Decides a sowing that has ended, or is known never to end within the lap limit; of others a
     /// later state is kept now and then (Brent 1980: with S5 the first ones need not return).
-    fn look(&mut self, lane: usize, did: &Laps, rules: &Rules, rows: &mut Columns<'_>) {
-        self.laps[lane] += u32::from(did.laps.0[lane]);
-        let [low, high] = [0, 1].map(|i: usize| did.seeds[i].0[lane]);
-        self.seeds[lane] += u64::from(u16::from_le_bytes([low, high]));
+    fn look(&mut self, lane: usize, returned: bool, rules: &Rules, rows: &mut Columns<'_>) {
         let laps = self.laps[lane];
         let ended = self.held.0[lane] == 0;
-        let endless = did.returned >> lane & 1 == 1 || laps >= rules.ruleset.lap_limit();
+        let endless = returned || laps >= rules.ruleset.lap_limit();
         if !ended && !endless {
             if laps >= self.watch_laps[lane].saturating_mul(2) {
                 self.keep_state(lane);
@@ -196,11 +172,13 @@ impl Pool {
             self.refuse(game, rules, rows);
             return;
         }
+        // Few sowings as long as these end: their laps are counted over again.
+        let (laps, seeds) = sow_out(&game.pits, rules, game.at);
         game.pits = self.pits.map(|row| row.0[lane]);
         game.at = self.at.0[lane];
         game.sown = true;
         game.tally.laps += u64::from(laps);
-        game.tally.seeds_sown += self.seeds[lane];
+        game.tally.seeds_sown += seeds;
         game.tally.longest_sowing = game.tally.longest_sowing.max(laps);
         game.count_refused();
         self.ready.push(game);
