@@ -159,6 +159,7 @@ impl Run {
                 break;
             }
             size = match began.elapsed() {
+                took if took < time / 8 => (size * 4).min(largest),
                 took if took < time / 2 => (size * 2).min(largest),
                 took if took > time => (size / 2).max(1),
                 _ => size,
