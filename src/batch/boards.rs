@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crate::batch::LANES;
 use crate::batch::lanes::{LaneBoards, Shared};
 use crate::batch::packed::{LapTable, Packed};
+use crate::batch::rows::{RowBoards, RowShared};
 use crate::batch::simd::Instructions;
 use crate::batch::wide::Wide;
 use crate::ruleset::{LoneCapture, Ruleset};
@@ -91,6 +92,8 @@ pub(super) enum Shape {
     Packed3(Arc<LapTable<3>>),
     /// Up to 32 pits.
     Packed4(Arc<LapTable<4>>),
+    /// Up to 128 pits, a board in a row of bytes.
+    Rows(Arc<RowShared>),
     /// Any number of pits and seeds.
     Wide,
 }
@@ -103,16 +106,20 @@ impl Shape {
         if let Some(shared) = Shared::new(ruleset, instructions) {
             return Shape::Lanes(Arc::new(shared));
         }
+        let large = || match RowShared::new(ruleset, instructions) {
+            Some(shared) => Shape::Rows(Arc::new(shared)),
+            None => Shape::Wide,
+        };
         let pits = ruleset.pits();
         if pits as u32 * u32::from(ruleset.seeds_per_pit()) > MAX_PACKED_SEEDS {
-            return Shape::Wide;
+            return large();
         }
         match pits.div_ceil(8) {
             1 => Shape::Packed1(Arc::new(LapTable::new(ruleset))),
             2 => Shape::Packed2(Arc::new(LapTable::new(ruleset))),
             3 => Shape::Packed3(Arc::new(LapTable::new(ruleset))),
             4 => Shape::Packed4(Arc::new(LapTable::new(ruleset))),
-            _ => Shape::Wide,
+            _ => large(),
         }
     }
 
@@ -124,6 +131,7 @@ impl Shape {
             Shape::Packed2(table) => Box::new(Packed::new(table.clone())),
             Shape::Packed3(table) => Box::new(Packed::new(table.clone())),
             Shape::Packed4(table) => Box::new(Packed::new(table.clone())),
+            Shape::Rows(shared) => Box::new(RowBoards::new(shared.clone())),
             Shape::Wide => Box::new(Wide::new(ruleset)),
         }
     }

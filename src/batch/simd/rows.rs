@@ -5,8 +5,10 @@
 //! those of small ones.
 
 use super::Instructions;
+use super::rows_lap::RowRing;
 #[cfg(target_arch = "x86_64")]
 use super::rows_x86::{Avx2Rows, Avx512Rows};
+use crate::batch::lanes_of;
 
 /// The most pits of a board in a row.
 pub(crate) const MAX_ROW_PITS: usize = 128;
@@ -50,6 +52,19 @@ impl RowBoard {
     pub(crate) fn pits_mut(&mut self, pits: usize) -> &mut [u8] {
         &mut self.0[PAD..PAD + pits.min(MAX_ROW_PITS)]
     }
+
+    /// Exchanges the first `columns` pits (at most 64) with the next as many.
+    #[inline(always)]
+    pub(crate) fn exchange_rows(&mut self, columns: usize) {
+        const ROW: usize = MAX_ROW_PITS / 2;
+        let second = PAD + columns;
+        let mut rows = [[0; ROW]; 2];
+        rows[0].copy_from_slice(&self.0[PAD..PAD + ROW]);
+        rows[1].copy_from_slice(&self.0[second..second + ROW]);
+        // What is written too much belongs to the other row, which comes next, or to no pit.
+        self.0[PAD..PAD + ROW].copy_from_slice(&rows[1]);
+        self.0[second..second + ROW].copy_from_slice(&rows[0]);
+    }
 }
 
 /// What a lap adds to 32 pits in a row, modulo 256.
@@ -82,6 +97,51 @@ pub(crate) trait RowVector: Copy {
 
     /// Returns the bit of rank `rank` in a word that has more bits than that.
     fn nth(self, bits: u64, rank: u32) -> usize;
+
+    /// Finds the pits among the first 64 whose sowing is seen to end within `laps` laps, without
+    /// sowing it (S1 to S5). All pits are below 128; those of `pits` are asked about and occupied.
+    ///
+    /// Which of them are seen depends on the instructions, but never one that does not end.
+    #[inline(always)]
+    fn ends_soon(self, ring: &RowRing, board: &RowBoard, pits: u64, laps: usize) -> u64 {
+        lanes_of(pits).fold(0, |ended, pit| {
+            ended | u64::from(ends_in_two_laps(ring, board, pit, laps)) << pit
+        })
+    }
+}
+
+/// Tells whether a sowing ends within two laps, and within `laps`.
+#[inline(always)]
+fn ends_in_two_laps(ring: &RowRing, board: &RowBoard, pit: usize, laps: usize) -> bool {
+    let pits = ring.pits;
+    let wrap = |pit: usize| if pit >= pits { pit - pits } else { pit };
+    let seeds = |pit: usize| usize::from(board.get(pit));
+    // Seeds to drop, clockwise ones as those that go round the other way (S5).
+    let steps = |held: usize| {
+        if ring.parity && held % 2 == 1 {
+            pits - held
+        } else {
+            held
+        }
+    };
+    let held = seeds(pit);
+    if held >= pits {
+        return held == pits;
+    }
+    let last = wrap(pit + steps(held));
+    let found = seeds(last);
+    if found == 0 || laps < 2 {
+        return found == 0;
+    }
+    let held_then = found + 1;
+    if held_then >= pits {
+        return held_then == pits;
+    }
+    let last_then = wrap(last + steps(held_then));
+    let clockwise = steps(held) != held;
+    let first = if clockwise { last } else { wrap(pit + 1) };
+    let dropped = wrap(last_then + pits - first) < held;
+    last_then == pit || (seeds(last_then) == 0 && !dropped)
 }
 
 /// Works on every processor.
@@ -168,9 +228,15 @@ impl Instructions {
 }
 
 #[cfg(test)]
+// A test fails loudly.
+#[allow(clippy::expect_used)]
 mod tests {
     use super::*;
+    use crate::board::Board;
     use crate::rng::{self, Purpose, RngCore, Xoshiro128PlusPlus};
+    use crate::ruleset::{Ruleset, RulesetFields, Variant};
+    use crate::side::Side;
+    use crate::sowing::{self, SowingEnd};
 
     /// Asks one set of instructions everything there is to ask.
     struct Ask<'a> {
@@ -241,6 +307,78 @@ mod tests {
                 if instructions != Instructions::Scalar && instructions.is_available() {
                     let got = instructions.run_rows(ask());
                     assert_eq!(got.as_ref(), Some(&expected), "{}", instructions.name());
+                }
+            }
+        }
+    }
+
+    /// Asks which sowings of a board are seen to end.
+    struct AskEnds<'a> {
+        ring: &'a RowRing,
+        board: &'a RowBoard,
+        pits: u64,
+        laps: usize,
+    }
+
+    impl RowKernel for AskEnds<'_> {
+        type Output = u64;
+
+        #[inline(always)]
+        fn run<R: RowVector>(self, r: R) -> u64 {
+            r.ends_soon(self.ring, self.board, self.pits, self.laps)
+        }
+    }
+
+    /// Returns the laps of a sowing that ends within `lap_limit` laps.
+    fn laps_of(board: &RowBoard, pit: usize, ruleset: &Ruleset) -> Option<u32> {
+        let mut twin = Board::empty(ruleset.columns());
+        for (seeds, &byte) in twin.pits_mut().iter_mut().zip(board.pits(ruleset.pits())) {
+            *seeds = byte.into();
+        }
+        let sowing = sowing::sow(&mut twin, ruleset, Side::South, pit);
+        (sowing.end != SowingEnd::Endless).then_some(sowing.laps)
+    }
+
+    #[test]
+    fn sowings_are_seen_to_end_when_they_do() {
+        let mut rng = rng::stream(2, 0, Purpose::Policy);
+        for round in 0..600 {
+            let cross = rng::below(&mut rng, 2) == 1;
+            let fields = RulesetFields {
+                columns: Some(4 + i64::from(rng::below(&mut rng, 61))),
+                seeds_per_pit: Some(4),
+                lap_limit: Some(i64::from([1 + rng::below(&mut rng, 12), 500][round % 2])),
+                ..RulesetFields::default()
+            };
+            let variant = [Variant::EnDodoi, Variant::CrossEndodoi][usize::from(cross)];
+            let ruleset = Ruleset::new(variant, &fields).expect("valid");
+            let lap_ring = RowRing::of(&ruleset).expect("fits a row");
+            let most = [2, 6, 30, 128][rng::below(&mut rng, 4) as usize];
+            let mut board = RowBoard(std::array::from_fn(|_| rng.next_u32() as u8));
+            for seeds in board.pits_mut(ruleset.pits()) {
+                *seeds = rng::below(&mut rng, most) as u8;
+            }
+            let all = (0..ruleset.columns()).filter(|&pit| board.get(pit) > 0);
+            let pits = all.clone().fold(0, |set, pit| set | 1 << pit);
+            for instructions in Instructions::ALL {
+                if instructions == Instructions::Scalar || !instructions.is_available() {
+                    continue;
+                }
+                let ask = AskEnds {
+                    ring: &lap_ring,
+                    board: &board,
+                    pits,
+                    laps: ruleset.lap_limit() as usize,
+                };
+                let seen = instructions.run_rows(ask).expect("available");
+                assert_eq!(seen & !pits, 0);
+                for pit in all.clone() {
+                    let laps = laps_of(&board, pit, &ruleset);
+                    let about = format!("{} {ruleset} {laps:?}", instructions.name());
+                    let found = seen >> pit & 1 == 1;
+                    assert!(!found || laps.is_some(), "{about}");
+                    let short = most <= 6 && laps.is_some_and(|laps| laps < 3);
+                    assert!(!short || ruleset.columns() < 8 || found, "{about}");
                 }
             }
         }
