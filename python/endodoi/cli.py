@@ -225,8 +225,6 @@ def position_of(options: argparse.Namespace) -> Position:
 
 def simulate_command(options: argparse.Namespace) -> int:
     """Play games and print their summary; after a Ctrl-C, that of the games finished."""
-    if options.plot is not None:
-        check_picture(options.plot)
     plan = Plan(
         options.games,
         ruleset_of(options),
@@ -241,6 +239,8 @@ def simulate_command(options: argparse.Namespace) -> int:
     )
     status = 0
     try:
+        if options.plot is not None:
+            check_picture(options.plot)
         if options.out is None:
             summary = plan.stream(lambda _games: None, offers=options.offers)
         else:
@@ -252,6 +252,10 @@ def simulate_command(options: argparse.Namespace) -> int:
         summary = finished
         print(f"endodoi: interrupted after {summary.games} games", file=sys.stderr)
         status = INTERRUPTED
+    except OSError as error:
+        # Not the output that `main` gives up.
+        print(f"endodoi: {error}", file=sys.stderr)
+        return FAILED
     print(json_lines(summary) if options.json else summary)
     if options.plot is not None:
         summary.plot(options.plot)

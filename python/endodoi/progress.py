@@ -71,10 +71,15 @@ class Progress:
 
     def show_line(self, finished: int) -> None:
         """Write the games finished over the line before."""
+        self.finished = finished
         if self.is_due(LINE_SECONDS):
-            rate = finished / (self.shown - self.began)
-            sys.stderr.write(f"\r{finished:,} of {self.games:,} games, {rate:,.0f} each second ")
-            sys.stderr.flush()
+            self.write_line()
+
+    def write_line(self) -> None:
+        """Write the line of the games finished."""
+        rate = self.finished / (time.monotonic() - self.began)
+        sys.stderr.write(f"\r{self.finished:,} of {self.games:,} games, {rate:,.0f} each second ")
+        sys.stderr.flush()
 
     def show_bar(self, finished: int) -> None:
         """Move the bar to the games finished."""
@@ -94,6 +99,7 @@ class Progress:
             self.bar.update(self.finished - self.bar.n)
             self.bar.close()
         elif self.open:
+            self.write_line()
             sys.stderr.write("\n")
 
 

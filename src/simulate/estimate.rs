@@ -131,12 +131,17 @@ impl fmt::Display for Share {
 }
 
 impl fmt::Display for Mean {
-    /// Writes the mean and its half-width, as in `33.150 ± 0.030`; only the mean where the
-    /// half-width is infinite.
+    /// Writes the mean and its half-width, as in `33.150 ± 0.030`, with more digits where the
+    /// half-width is small; only the mean where it is infinite.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Mean { mean, half } = self;
         if half.is_finite() {
-            f.pad(&format!("{mean:.3} ± {half:.3}"))
+            let digits = if *half > 0.0 {
+                (1.0 - half.log10().floor()).clamp(3.0, 6.0) as usize
+            } else {
+                3
+            };
+            f.pad(&format!("{mean:.digits$} ± {half:.digits$}"))
         } else {
             f.pad(&format!("{mean:.3}"))
         }
@@ -180,6 +185,19 @@ mod tests {
             ..Sums::default()
         };
         assert!(one.mean().half.is_infinite());
+    }
+
+    #[test]
+    fn means_show_two_digits_of_their_half_width() {
+        for (half, text) in [
+            (0.25, "1.500 ± 0.250"),
+            (0.0012, "1.5000 ± 0.0012"),
+            (1e-9, "1.500000 ± 0.000000"),
+            (0.0, "1.500 ± 0.000"),
+            (f64::INFINITY, "1.500"),
+        ] {
+            assert_eq!(Mean { mean: 1.5, half }.to_string(), text);
+        }
     }
 
     #[test]

@@ -208,7 +208,7 @@ impl fmt::Display for Summary {
             ),
             ("laps a game", &self.laps, &histograms.laps),
         ] {
-            writeln!(f, "{name:<17} {mean:<16}{}", Spread(histogram))?;
+            writeln!(f, "{name:<17} {mean:<21}{}", Spread(histogram))?;
         }
         writeln!(f, "captures          {}", self.captures)?;
         writeln!(f, "laps a sowing     {}", self.laps_per_sowing)?;
@@ -242,7 +242,7 @@ impl fmt::Display for Sample {
         } = self;
         writeln!(f, "move by move      {games} games")?;
         writeln!(f, "legal moves       {}", self.legal_moves)?;
-        write!(f, "{:<17} {:<20}North", "", "South")?;
+        write!(f, "{:<17} {:<21}North", "", "South")?;
         for (name, south, north) in [
             ("turns a game", &south.turns, &north.turns),
             ("legal moves", &south.legal_moves, &north.legal_moves),
@@ -268,7 +268,7 @@ impl fmt::Display for Sample {
             ),
             ("endless met", &south.endless_met, &north.endless_met),
         ] {
-            write!(f, "\n{name:<17} {south:<20}{north}")?;
+            write!(f, "\n{name:<17} {south:<21}{north}")?;
         }
         Ok(())
     }
@@ -282,7 +282,7 @@ impl fmt::Display for Spread<'_> {
         let [low, middle, high] = [0.05, 0.5, 0.95].map(|q| self.0.quantile(q));
         match (low, middle, high) {
             (Some(low), Some(middle), Some(high)) => {
-                write!(f, "  median {middle}, 90 % from {low} to {high}")
+                write!(f, "median {middle}, 90 % from {low} to {high}")
             }
             _ => Ok(()),
         }

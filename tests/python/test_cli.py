@@ -63,6 +63,38 @@ def test_simulate_takes_players_rules_and_caps(capsys: pytest.CaptureFixture[str
     assert numbers == table.summary().to_dict()
 
 
+def test_simulate_writes_a_file_and_a_picture(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    parquet = pytest.importorskip("pyarrow.parquet")
+    pytest.importorskip("matplotlib")
+    out, picture = tmp_path / "games.parquet", tmp_path / "games.svg"
+    arguments = ["simulate", "--columns", "6", "--games", "300", "--first", "40", "--offers"]
+    assert main([*arguments, "--out", str(out), "--plot", str(picture)]) == 0
+    table = ed.simulate(300, ruleset=ed.Ruleset(columns=6), first=40, offers=True)
+    assert capsys.readouterr().out == f"{table.summary()}\n"
+    plies = parquet.read_table(out)["plies"].to_numpy()
+    assert (plies == table.to_numpy()["plies"]).all()
+    assert b"<svg" in picture.read_bytes()
+    assert sorted(entry.name for entry in tmp_path.iterdir()) == [out.name, picture.name]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "message"),
+    [
+        (["--out", "nowhere/games.parquet"], 1, "there is no such folder; make it first"),
+        (["--plot", "nowhere/games.png"], 1, "there is no such folder; make it first"),
+        (["--plot", "games.txt"], 2, "--plot is 'games.txt', expected a name that ends in .png"),
+        (["--out", "."], 1, "this is a folder; name a file"),
+    ],
+)
+def test_places_are_refused_before_the_games(
+    arguments: list[str], status: int, message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["simulate", "--games", str(10**11), *arguments]) == status
+    assert message in capsys.readouterr().err
+
+
 def test_an_interrupted_simulation_sums_up_the_games_finished() -> None:
     program = (
         "import sys; from endodoi.cli import main; print('ready', flush=True);"
