@@ -55,7 +55,9 @@ class Progress:
         if progress == "tqdm" or (wanted and in_notebook()):
             self.make_bar = find_bar()
         if progress == "tqdm" and self.make_bar is None:
-            raise MissingExtraError("tqdm is not installed: pip install tqdm", extra="tqdm")
+            raise MissingExtraError(
+                "tqdm is not installed: pip install 'endodoi[tqdm]'", extra="tqdm"
+            )
         if self.make_bar is not None:
             self.function = self.show_bar
         elif wanted and (progress is True or on_terminal()):

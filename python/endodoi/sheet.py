@@ -364,8 +364,13 @@ def mark_mean(axes: Axes, mean: Mean) -> None:
 def share_axis(axes: Axes) -> None:
     """Label the axis of shares in per cent."""
     axes.set_ylabel("share of games")
-    axes.yaxis.set_major_formatter(FuncFormatter(lambda share, _: f"{100 * share:.4g} %"))
+    axes.yaxis.set_major_formatter(FuncFormatter(per_cent_exactly))
     axes.grid(visible=True, alpha=0.3)
+
+
+def per_cent_exactly(share: float, _place: object) -> str:
+    """Return the text of a tick."""
+    return f"{np.format_float_positional(100 * share, precision=9, trim='-')} %"
 
 
 def edge(histogram: Histogram, share: float) -> int:

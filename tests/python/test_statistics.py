@@ -389,7 +389,7 @@ def test_a_bar_can_be_asked_for(
     tell(Progress(3000, "tqdm"), clock, 3)
     assert bars[0].n == 3000
     monkeypatch.setitem(sys.modules, "tqdm.auto", None)
-    with pytest.raises(ed.MissingExtraError, match="pip install tqdm"):
+    with pytest.raises(ed.MissingExtraError, match=r"pip install 'endodoi\[tqdm\]'"):
         simulate(5, ruleset=SIX, progress="tqdm")
 
 
