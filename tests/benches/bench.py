@@ -41,6 +41,9 @@ HERE = Path(__file__).resolve().parent
 #: Batches of fewer rows are stepped by one thread, however many there are.
 SHARED_FROM = 1024
 
+#: The batch that sentences tell of.
+USUAL_BATCH = 4096
+
 #: How many times as long as other slices those of games are: a call starts and ends slowly.
 GAMES_SLICE = 3
 
@@ -212,26 +215,27 @@ class Bench:
     def short(self) -> Iterator[str]:
         """Return sentences that hold figures of the table against each other."""
         rate, best, threads = self.table.rate, self.sets[-1], self.options.threads
-        large = [Column("steps", "mask", rows) for rows in self.options.batches[-2:]]
+        usual = Column("steps", "mask", usual_batch(self.options.batches))
         for board in self.options.boards if threads > 1 else ():
             parts = []
-            for column in [COLUMNS[0], *large]:
+            for column in (COLUMNS[0], usual):
                 one = rate(board, Line("Rust", best, 1), column)
                 more = rate(board, Line("Rust", best, threads), column)
                 if one and more:
-                    parts.append(f"{column.what} {column.title} x{digits(more / one)}")
-            yield f"{board}, {threads} threads against one: {', '.join(parts)}"
+                    parts.append(f"{column.sentence} x{digits(more / one)}")
+            if parts:
+                yield f"{board}, {threads} threads against one: {', '.join(parts)}"
         board = self.options.boards[0]
         for line in self.workers:
-            for column in peer_columns(line.by, self.options.batches):
-                mine = large[-1] if line.by == "OpenSpiel" and column.batch == 1 else column
+            for column in peer_columns(line.by, [usual.batch]):
+                ours = COLUMNS[0] if column.what == "games" else usual
                 by = "Rust" if column.what == "games" else "Python"
-                ours = rate(board, Line(by, best, line.threads), mine)
+                mine = rate(board, Line(by, best, line.threads), ours)
                 theirs = rate(OTHERS, line, column)
-                if ours and theirs and (column.batch >= SHARED_FROM or line.by == "OpenSpiel"):
+                if mine and theirs:
                     yield (
-                        f"{board}, {mine.what} {mine.title}: {by}, {best} is "
-                        f"x{digits(ours / theirs)} {line.label} {column.title}"
+                        f"{board} against {line.label}: {by}, {ours.sentence} "
+                        f"x{digits(mine / theirs)}"
                     )
 
     def close(self) -> None:
@@ -246,6 +250,11 @@ def peer_columns(by: str, batches: Sequence[int]) -> list[Column]:
     if by == "OpenSpiel":
         return [COLUMNS[0], Column("steps", "mask", 1)]
     return [Column("steps", "mask", rows) for rows in batches]
+
+
+def usual_batch(batches: Sequence[int]) -> int:
+    """Return the batch that sentences tell of: 4,096 rows where they are measured."""
+    return min(batches, key=lambda rows: abs(rows - USUAL_BATCH))
 
 
 def read_options(arguments: Sequence[str] | None) -> argparse.Namespace:
@@ -299,8 +308,8 @@ def run(bench: Bench) -> None:
         "threads": options.threads,
     }
     commit = (here["commit"] or "no commit")[:12]
-    print(f"endodoi {bench.version} ({commit}), {here['cores']} cores, {here['cpu']}", LEGEND)
-    print(heading())
+    print(f"endodoi {bench.version} ({commit}), {here['cores']} cores, {here['cpu']}")
+    print(LEGEND, heading(), sep="\n")
     for board in options.boards:
         bench.run(board)
     if bench.versions:

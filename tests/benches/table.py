@@ -22,6 +22,9 @@ SCHEMA = 1
 #: Rows of the batches that are stepped.
 BATCHES = (1, 16, 64, 1024, 4096, 65_536)
 
+#: Numbers below it are printed with three places.
+SMALL = 0.1
+
 #: Width of the label of a line, and of a cell.
 LABEL, CELL = 30, 12
 
@@ -65,6 +68,13 @@ class Column(NamedTuple):
         if self.what == "steps":
             return f"{self.batch:,}"
         return {"pits": "pits drawn", "mask": "exact mask"}[self.draw]
+
+    @property
+    def sentence(self) -> str:
+        """What it is called in a sentence."""
+        if self.what == "steps":
+            return f"steps of {self.batch:,} rows"
+        return f"random games ({self.title})"
 
 
 COLUMNS = (
@@ -173,9 +183,9 @@ def heading() -> str:
 
 
 def digits(value: float) -> str:
-    """Return a number with three digits or all before its point."""
+    """Return a number with three digits or all before its point; three places at the most."""
     before = len(str(int(value)))
-    return f"{value:.{max(0, 3 - before)}f}"
+    return f"{value:.{max(0, 3 - before)}f}" if value >= SMALL else f"{value:.3f}"
 
 
 def compare(board: str, column: Column, answers: Iterable[tuple[Line, Sequence[int]]]) -> None:

@@ -123,7 +123,8 @@ def test_a_worker_that_ends_is_named() -> None:
 
 
 def test_three_digits() -> None:
-    assert [digits(value) for value in (0.5678, 9.876, 10, 123.4, 1234.5)] == [
+    assert [digits(value) for value in (0.0123, 0.5678, 9.876, 10, 123.4, 1234.5)] == [
+        "0.012",
         "0.57",
         "9.88",
         "10.0",
