@@ -109,8 +109,8 @@ class Bench:
         if column.what == "steps":
             shared = column.batch >= SHARED_FROM or line.threads == 1
             return shared and column.batch in self.options.batches
-        # One game after another is the twin itself; tables of Python never try every move.
-        return line.engine != "scalar" and (line.by == "Rust" or column.draw == "pits")
+        # One game after another is the twin itself.
+        return line.engine != "scalar"
 
     def request(self, cell: Cell) -> dict[str, Any]:
         """Return what the worker of a cell is asked with."""

@@ -54,7 +54,15 @@ def play(row: Row, games: int, seed: int) -> tuple[dict[str, npt.NDArray[Any]], 
     """Return the columns of random games and the seconds that they took."""
     rules = ruleset(row)
     start = perf_counter()
-    table = ed.simulate(games, ruleset=rules, seed=seed, num_threads=row["threads"])
+    table = ed.simulate(
+        games,
+        ruleset=rules,
+        seed=seed,
+        num_threads=row["threads"],
+        offers=row["draw"] == "mask",
+        sample=0,
+        progress=False,
+    )
     took = perf_counter() - start
     return table.to_numpy(), took
 

@@ -22,7 +22,7 @@ SCHEMA = 1
 #: Rows of the batches that are stepped.
 BATCHES = (1, 16, 64, 1024, 4096, 65_536)
 
-#: Numbers below it are printed with three places.
+#: Numbers below it have few digits that say anything.
 SMALL = 0.1
 
 #: Width of the label of a line, and of a cell.
@@ -163,7 +163,7 @@ class Table:
             return " " * CELL
         twin = self.twin(cell.board, cell.column)
         times = "" if twin is None or cell.line == TWIN else f"x{digits(cell.best / twin)}"
-        return f"{digits(cell.best / 1e6):>6}{times:>{CELL - 6}}"
+        return f"{digits(cell.best / 1e6, small=3):>6}{times:>{CELL - 6}}"
 
     def to_dict(self, about: dict[str, Any]) -> dict[str, Any]:
         """Return everything as the object that is written as JSON."""
@@ -182,10 +182,10 @@ def heading() -> str:
     return f"{above.rstrip()}\n{'':<{LABEL + 2}}{titles}"
 
 
-def digits(value: float) -> str:
-    """Return a number with three digits or all before its point; three places at the most."""
+def digits(value: float, small: int = 2) -> str:
+    """Return a number with three digits or all before its point; below 0.1 with `small` places."""
     before = len(str(int(value)))
-    return f"{value:.{max(0, 3 - before)}f}" if value >= SMALL else f"{value:.3f}"
+    return f"{value:.{max(0, 3 - before) if value >= SMALL else small}f}"
 
 
 def compare(board: str, column: Column, answers: Iterable[tuple[Line, Sequence[int]]]) -> None:

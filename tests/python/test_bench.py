@@ -124,13 +124,14 @@ def test_a_worker_that_ends_is_named() -> None:
 
 def test_three_digits() -> None:
     assert [digits(value) for value in (0.0123, 0.5678, 9.876, 10, 123.4, 1234.5)] == [
-        "0.012",
+        "0.01",
         "0.57",
         "9.88",
         "10.0",
         "123",
         "1234",
     ]
+    assert digits(0.0123, small=3) == "0.012"
 
 
 @needs_cargo
