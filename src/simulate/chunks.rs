@@ -24,6 +24,9 @@ pub(super) type Taken<'a> = dyn FnMut(&ThreadPool, &mut GameTable, usize) -> Con
 /// Games of one task where each is played by itself; fewer would cost more than they gain.
 const FEW: usize = 16;
 
+/// Games that room is made for before they are played, a gigabyte; more find theirs as they come.
+const MOST_RESERVED: u64 = 1 << 25;
+
 /// Games to be played and written together.
 pub(super) struct Chunk<'a> {
     /// The number of the first game.
@@ -126,6 +129,7 @@ impl Run {
         mut play: impl FnMut(Chunk<'_>, &mut Detail, &mut Progress<'_>) -> Result<usize, SimulateError>,
     ) -> Result<GameTable, SimulateError> {
         let mut table = GameTable::default();
+        table.reserve(self.config.games.min(MOST_RESERVED).min(room as u64) as usize);
         let mut detail = Detail::default();
         let followed = if self.config.offers {
             u64::MAX

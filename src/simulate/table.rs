@@ -39,6 +39,11 @@ macro_rules! columns {
         }
 
         impl GameTable {
+            /// Makes room for as many games in all, so that the columns need not be moved.
+            pub(super) fn reserve(&mut self, games: usize) {
+                $(self.$name.reserve_exact(games);)*
+            }
+
             /// Adds `games` rows of zeros; `offers` tells whether the turns that offered an
             /// endless sowing are counted.
             pub(super) fn grow(&mut self, games: usize, offers: bool) {

@@ -6,6 +6,9 @@ use crate::ruleset::{Direction, Ruleset};
 /// The most seeds of a board that lies in lanes: every count of seeds fits a byte.
 const MAX_SEEDS: usize = 255;
 
+/// Pits of a ring on which full rounds are common (measured).
+const OFTEN_FULL: usize = 16;
+
 /// What a lap needs to know of the rules.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ring {
@@ -112,7 +115,8 @@ pub(crate) fn sow_next<V: Vector, const PITS: usize>(
     let one = v.splat(1);
     let count = v.splat(board.len() as u8);
     let lift = v.select(v.some(hand.held), hand.at, v.splat(u8::MAX));
-    let (rest, rounds) = full_rounds(v, count, hand.held);
+    let often = PITS > 0 && PITS <= OFTEN_FULL;
+    let (rest, rounds) = full_rounds(v, count, hand.held, often);
     let reach = v.add(hand.at, rest);
     let mut first = v.add(hand.at, one);
     let mut last = v.min(reach, v.sub(reach, count));
@@ -140,14 +144,24 @@ pub(crate) fn sow_next<V: Vector, const PITS: usize>(
 }
 
 /// Parts laps into full rounds, which drop a seed into every pit, and the seeds left (S2).
+///
+/// `often` tells whether one of 64 lanes has a full round more often than not: the first round is
+/// taken without a branch then, which would be mispredicted.
 #[inline(always)]
-fn full_rounds<V: Vector>(v: V, count: V::Bytes, held: V::Bytes) -> (V::Bytes, Option<V::Bytes>) {
+fn full_rounds<V: Vector>(
+    v: V,
+    count: V::Bytes,
+    held: V::Bytes,
+    often: bool,
+) -> (V::Bytes, Option<V::Bytes>) {
     let most = v.sub(count, v.splat(1));
     let mut full = v.lt(most, held);
-    if v.bits(full) == 0 {
+    if !often && v.bits(full) == 0 {
         return (held, None);
     }
-    let (mut rest, mut rounds) = (held, v.splat(0));
+    let mut rest = v.sub(held, v.keep(count, full));
+    let mut rounds = v.increment(v.splat(0), full);
+    full = v.lt(most, rest);
     while v.bits(full) != 0 {
         rest = v.sub(rest, v.keep(count, full));
         rounds = v.increment(rounds, full);
