@@ -43,15 +43,6 @@ struct Lanes<V: Vector> {
     side: V::Bytes,
 }
 
-/// The own row of every side to move.
-struct Choices<V: Vector> {
-    seeds: [V::Bytes; MAX_PITS / 2],
-    /// The non-empty pits before each column.
-    before: [V::Bytes; MAX_PITS / 2],
-    /// The non-empty pits of the row.
-    count: V::Bytes,
-}
-
 /// Plays all games of a part.
 ///
 /// `PITS` is the number of pits where it is known when compiling, else 0.
@@ -64,7 +55,7 @@ pub(super) fn play<V: Vector, const PITS: usize>(v: V, mut table: Table<'_, '_>)
     let mut until_sums = SUMS_EVERY;
     let mut waiting = u64::MAX;
     loop {
-        let (drawing, choices) = settle(v, board, &mut lanes, &mut table, waiting);
+        let drawing = settle(v, board, &mut lanes, &mut table, waiting);
         if table.block.playing == 0 {
             if table.pool.is_empty() {
                 return;
@@ -74,7 +65,7 @@ pub(super) fn play<V: Vector, const PITS: usize>(v: V, mut table: Table<'_, '_>)
             table.block.idle = u64::MAX;
             continue;
         }
-        choose(v, board, &choices, &mut lanes, &mut table, drawing);
+        choose(v, board, &mut lanes, &mut table, drawing);
         let relays = sow_burst::<V, PITS>(v, board, &mut lanes, table.rules);
         take_out_long::<V, PITS>(v, board, &mut lanes, &mut table, relays);
         waiting = !relays;
@@ -106,7 +97,7 @@ fn sow_burst<V: Vector, const PITS: usize>(
 }
 
 /// Settles the sowings that have ended: captures, ends of games, new games. Returns the lanes that
-/// draw a move, and from what.
+/// draw a move.
 #[inline(always)]
 fn settle<V: Vector>(
     v: V,
@@ -114,7 +105,7 @@ fn settle<V: Vector>(
     lanes: &mut Lanes<V>,
     table: &mut Table<'_, '_>,
     waiting: u64,
-) -> (u64, Choices<V>) {
+) -> u64 {
     let mut ended = waiting & table.block.playing;
     if table.rules.tight {
         ended &= !take_out_late(v, board, lanes, table, ended);
@@ -133,16 +124,11 @@ fn settle<V: Vector>(
         *lanes = load(v, board, block);
         ended &= !due;
     }
-    let mut choices = count_choices(v, board, lanes);
-    let stuck = ended & !v.bits(v.some(choices.count));
-    block.playing &= !stuck;
-    block.over |= stuck;
     let empty = block.over | block.idle;
-    let mut drawing = ended & !stuck;
     if empty.count_ones() >= FILL || block.playing == 0 {
-        drawing |= fill(v, board, lanes, &mut choices, table);
+        ended |= fill(v, board, lanes, table);
     }
-    (drawing, choices)
+    ended
 }
 
 /// Writes what is in registers to the block, where lanes are looked at one by one.
@@ -342,26 +328,6 @@ fn equals<V: Vector>(v: V, [low, high]: &Wide, number: u16) -> V::Mask {
     v.and(less, v.eq(v.load(high), v.splat(more)))
 }
 
-/// Counts the non-empty pits of the sides to move.
-#[inline(always)]
-fn count_choices<V: Vector>(v: V, board: &[V::Bytes], lanes: &Lanes<V>) -> Choices<V> {
-    let zero = v.splat(0);
-    let mut choices = Choices {
-        seeds: [zero; MAX_PITS / 2],
-        before: [zero; MAX_PITS / 2],
-        count: zero,
-    };
-    let north = v.some(lanes.side);
-    let columns = board.len() / 2;
-    for column in 0..columns {
-        let seeds = v.select(north, board[columns + column], board[column]);
-        choices.seeds[column] = seeds;
-        choices.before[column] = choices.count;
-        choices.count = v.increment(choices.count, v.some(seeds));
-    }
-    choices
-}
-
 /// Writes the games that are over and fills the lanes without a game; returns the lanes that begin
 /// one.
 #[inline(always)]
@@ -369,7 +335,6 @@ fn fill<V: Vector>(
     v: V,
     board: &mut [V::Bytes],
     lanes: &mut Lanes<V>,
-    choices: &mut Choices<V>,
     table: &mut Table<'_, '_>,
 ) -> u64 {
     let Table {
@@ -399,7 +364,9 @@ fn fill<V: Vector>(
     block.playing |= begun;
     reset(v, lanes, block, v.mask(begun));
     let seeds = v.splat(table.rules.ruleset.seeds_per_pit() as u8);
-    set_up(v, board, choices, seeds, v.mask(begun));
+    for pit in board.iter_mut() {
+        *pit = v.select(v.mask(begun), seeds, *pit);
+    }
     begun
 }
 
@@ -440,33 +407,11 @@ fn reset<V: Vector>(v: V, lanes: &mut Lanes<V>, block: &mut Block, begun: V::Mas
     clear_few(v, &mut block.plies, begun);
 }
 
-/// Sets up the board of the lanes that begin a game, and what there is to choose from.
-#[inline(always)]
-fn set_up<V: Vector>(
-    v: V,
-    board: &mut [V::Bytes],
-    choices: &mut Choices<V>,
-    seeds: V::Bytes,
-    begun: V::Mask,
-) {
-    for pit in board.iter_mut() {
-        *pit = v.select(begun, seeds, *pit);
-    }
-    let columns = board.len() / 2;
-    for column in 0..columns {
-        choices.seeds[column] = v.select(begun, seeds, choices.seeds[column]);
-        let before = v.splat(column as u8);
-        choices.before[column] = v.select(begun, before, choices.before[column]);
-    }
-    choices.count = v.select(begun, v.splat(columns as u8), choices.count);
-}
-
-/// Draws a non-empty pit in the lanes of `drawing`.
+/// Draws a non-empty pit in the lanes of `drawing`; where there is none, the game is over (E1).
 #[inline(always)]
 fn choose<V: Vector>(
     v: V,
     board: &[V::Bytes],
-    choices: &Choices<V>,
     lanes: &mut Lanes<V>,
     table: &mut Table<'_, '_>,
     drawing: u64,
@@ -475,15 +420,26 @@ fn choose<V: Vector>(
     let mask = v.mask(drawing);
     let block = &mut *table.block;
     let columns = board.len() / 2;
-    let rank = v.below(&mut block.streams, drawing, choices.count);
-    let (mut at, mut held) = (zero, zero);
+    let north = v.some(lanes.side);
+    let mut choices = zero;
     for column in 0..columns {
-        let (seeds, before) = (choices.seeds[column], choices.before[column]);
-        let hit = v.and(v.some(seeds), v.eq(before, rank));
+        let seeds = v.select(north, board[columns + column], board[column]);
+        choices = v.increment(choices, v.some(seeds));
+    }
+    let stuck = drawing & !v.bits(v.some(choices));
+    block.playing &= !stuck;
+    block.over |= stuck;
+    let rank = v.below(&mut block.streams, drawing, choices);
+    let (mut at, mut held, mut passed) = (zero, zero, zero);
+    for column in 0..columns {
+        let seeds = v.select(north, board[columns + column], board[column]);
+        let some = v.some(seeds);
+        let hit = v.and(some, v.eq(passed, rank));
+        passed = v.increment(passed, some);
         at = v.select(hit, v.splat(column as u8), at);
         held = v.select(hit, seeds, held);
     }
-    at = v.add_where(at, v.some(lanes.side), v.splat(columns as u8));
+    at = v.add_where(at, north, v.splat(columns as u8));
     lanes.hand.at = v.select(mask, at, lanes.hand.at);
     lanes.hand.held = v.select(mask, held, lanes.hand.held);
     lanes.laps = v.select(mask, one, lanes.laps);
