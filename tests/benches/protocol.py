@@ -76,8 +76,13 @@ class Worker:
 
     def __init__(self, name: str, command: Sequence[str]) -> None:
         self.name = name
+        # Ctrl-C is for the caller, which then closes the worker.
         self.process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
         )
 
     def ask(self, **request: Any) -> dict[str, Any]:
@@ -118,5 +123,11 @@ def serve(answer: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
     out: IO[str] = os.fdopen(os.dup(sys.stdout.fileno()), "w", encoding="utf-8")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
     for line in sys.stdin:
-        out.write(json.dumps(answer(json.loads(line))) + "\n")
-        out.flush()
+        answered = json.dumps(answer(json.loads(line)))
+        try:
+            out.write(answered + "\n")
+            out.flush()
+        except BrokenPipeError:
+            # Who asked has gone; what is not written is not wanted.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), out.fileno())
+            return
