@@ -153,6 +153,35 @@ fn a_player_that_fails_or_plays_illegally_loses_that_game_alone() {
     assert!(text.contains("lost by misbehaving (illegal)"), "{text}");
 }
 
+/// Is interrupted whenever it is asked.
+struct Interrupted;
+
+impl Policy for Interrupted {
+    fn name(&self) -> String {
+        "interrupted".to_owned()
+    }
+
+    fn choose(
+        &mut self,
+        _positions: &[Position],
+        _streams: &mut [Xoshiro128PlusPlus],
+        _moves: &mut [u8],
+    ) -> Result<(), PolicyError> {
+        Err(PolicyError::Interrupted { name: self.name() })
+    }
+}
+
+#[test]
+fn an_interrupted_player_loses_its_games_and_the_match_ends() {
+    let config = PairConfig::new(two_by_six(), 20);
+    let result = play_pairs(&mut Interrupted, &mut Random, &config).unwrap();
+    assert_eq!(result.forfeits[0].error, 20);
+    for game in &result.games {
+        let text = game.failure.clone().unwrap();
+        assert_eq!(text, "player interrupted was interrupted");
+    }
+}
+
 #[test]
 fn records_replay_to_the_recorded_ends() {
     let config = PairConfig {

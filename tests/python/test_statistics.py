@@ -393,6 +393,25 @@ def test_a_bar_can_be_asked_for(
         simulate(5, ruleset=SIX, progress="tqdm")
 
 
+def test_a_table_is_rebuilt_from_what_it_gives() -> None:
+    core = simulate(30, ruleset=SIX)._core
+    other = type(core).from_numpy(core.to_numpy(), core.detail)
+    assert other == core
+    assert other.summary() == core.summary()
+    plain = type(core).from_numpy(core.to_numpy())
+    assert json.loads(plain.summary()[0])["sample"] is None
+    with pytest.raises(ed.SimulationError, match="the detail cannot be read"):
+        type(core).from_numpy(core.to_numpy(), "{}")
+    with pytest.raises(ed.SimulationError, match="the column plies is missing"):
+        type(core).from_numpy(
+            {
+                "winner": np.zeros(1, np.int8),
+                "captured_south": np.zeros(1, np.int16),
+                "captured_north": np.zeros(1, np.int16),
+            }
+        )
+
+
 def test_a_table_keeps_what_was_played() -> None:
     table = simulate(20, ruleset=SIX, south=lowest, north=ed.policies.Greedy(), seed=9)
     assert isinstance(table, GameTable)
