@@ -69,11 +69,13 @@ class GameTable:
         self,
         core: _core.GameTable,
         settings: dict[str, Any],
-        again: Callable[[], _core.GameTable] | None = None,
+        detail: str | None = None,
+        plan: Plan | None = None,
     ) -> None:
         self._core = core
         self.settings = settings
-        self._again = again
+        self._detail = detail
+        self._plan = plan
 
     def summary(self, *, offers: bool = False) -> Summary:
         """Sum the games up, with 95 % intervals.
@@ -89,15 +91,20 @@ class GameTable:
         SimulationError
             If offers were not counted and the table does not know its games, as after unpickling.
         """
-        core = self._core
-        if offers and len(self) > 0 and not self._core.counted_offers:
-            if self._again is None:
-                raise SimulationError(
-                    "the offers of endless sowings were not counted: simulate with offers=True",
-                    field="offers",
-                )
-            core = self._again()
-        return Summary.of(core.summary(), self.settings)
+        if not offers or len(self) == 0 or self._core.counted_offers:
+            return Summary.of(self._core.summary(self._followed()), self.settings)
+        if self._plan is None:
+            raise SimulationError(
+                "the offers of endless sowings were not counted: simulate with offers=True",
+                field="offers",
+            )
+        return Summary.of(self._plan.play(offers=True).summary(), self.settings)
+
+    def _followed(self) -> str | None:
+        """Return what following the first games has shown; they are played for it if need be."""
+        if self._detail is None and self._plan is not None and not self._core.counted_offers:
+            self._detail = self._plan.follow(len(self))
+        return self._detail
 
     def plot(self, path: str | os.PathLike[str] | None = None) -> Figure:
         """Draw the sheet of figures of the games: `Summary.plot`.
@@ -190,9 +197,9 @@ class GameTable:
 
     __hash__ = None  # type: ignore[assignment]
 
-    def __reduce__(self) -> tuple[type[GameTable], tuple[_core.GameTable, dict[str, Any]]]:
+    def __reduce__(self) -> tuple[type[GameTable], tuple[object, ...]]:
         """Pickle the columns, the settings and what following games has shown."""
-        return GameTable, (self._core, self.settings)
+        return GameTable, (self._core, self.settings, self._followed())
 
     def __repr__(self) -> str:
         """Return a short description."""
@@ -330,7 +337,7 @@ def simulate(
     )
     if out is not None:
         return plan.write(out, offers=offers)
-    return GameTable(plan.play(offers=offers), plan.settings, lambda: plan.play(offers=True))
+    return GameTable(plan.play(offers=offers), plan.settings, plan=plan)
 
 
 class Plan:
@@ -381,15 +388,38 @@ class Plan:
 
         An interruption has the games finished before in its attribute ``table``.
         """
+        # Who wants the columns alone does not wait for the games to be followed.
+        later = {"sample": 0} if self.is_random and is_count(self.arguments["sample"]) else {}
         with Progress(self.games, self.progress) as shown:
             played: tuple[_core.GameTable, BaseException | None] = _core.simulate(
-                **self.arguments, offers=offers, progress=shown.function
+                **{**self.arguments, **later}, offers=offers, progress=shown.function
             )
         table, interruption = played
         if interruption is not None:
-            interruption.table = GameTable(table, self.settings)  # type: ignore[attr-defined]
+            kept = GameTable(table, self.settings, plan=self)
+            interruption.table = kept  # type: ignore[attr-defined]
             raise interruption
         return table
+
+    @property
+    def is_random(self) -> bool:
+        """Whether both players are random: their games can be played again in no time."""
+        return all(self.arguments[side] == "random" for side in ("south", "north"))
+
+    def follow(self, games: int) -> str | None:
+        """Follow the first of so many games, None if they were followed when they were played."""
+        if not self.is_random:
+            return None
+        wanted = self.arguments["sample"]
+        size = _core.sample_size(self.arguments["ruleset"]) if wanted is None else wanted
+        again = {"games": min(games, size), "sample": size}
+        played: tuple[_core.GameTable, BaseException | None] = _core.simulate(
+            **{**self.arguments, **again}, offers=False, progress=None
+        )
+        table, interruption = played
+        if interruption is not None:
+            raise interruption
+        return table.detail
 
     def write(self, path: str | os.PathLike[str], *, offers: bool) -> Summary:
         """Play the games, write them to a Parquet file and return their summary.
@@ -454,6 +484,12 @@ def name_of(player: str | PolicyFunction) -> str:
 def plain(number: Any) -> Any:
     """Return a whole number of NumPy as one that JSON knows; the core refuses what is none."""
     return int(number) if hasattr(number, "__index__") else number
+
+
+def is_count(number: Any) -> bool:
+    """Tell whether a number is one that the core takes for a sample."""
+    whole = hasattr(number, "__index__") and not isinstance(number, bool)
+    return number is None or (whole and int(number) >= 0)
 
 
 def missing(package: str, extra: str) -> MissingExtraError:

@@ -5,7 +5,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use super::errors::exception;
-use crate::simulate::{Detail, GameTable, Summary};
+use crate::simulate::{Detail, GameTable, Statistics, Summary};
 
 /// Games as columns, one row a game; users see it as ``endodoi.GameTable``.
 #[pyclass(name = "GameTable", module = "endodoi._core", frozen, eq)]
@@ -66,8 +66,23 @@ impl PyGameTable {
     }
 
     /// Return what the games say together: the numbers as JSON, and as text.
-    fn summary(&self, py: Python<'_>) -> PyResult<(String, String)> {
-        summary_texts(&py.detach(|| self.0.summary()))
+    ///
+    /// Parameters
+    /// ----------
+    /// detail : str or None
+    ///     The detail of another table, whose games were followed in the place of these.
+    #[pyo3(signature = (detail = None))]
+    fn summary(&self, py: Python<'_>, detail: Option<&str>) -> PyResult<(String, String)> {
+        let detail = detail.map(read_detail).transpose()?;
+        let summary = py.detach(|| {
+            let mut statistics = Statistics::default();
+            statistics.add(&self.0);
+            if let Some(detail) = detail {
+                statistics.set_detail(detail);
+            }
+            statistics.summary()
+        });
+        summary_texts(&summary)
     }
 
     /// Whether the turns that offered an endless sowing were counted.

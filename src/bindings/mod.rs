@@ -39,7 +39,7 @@ mod _core {
     #[pymodule_export]
     use super::ruleset::PyRuleset;
     #[pymodule_export]
-    use super::simulate::simulate;
+    use super::simulate::{sample_size, simulate};
     #[pymodule_export]
     use super::sowing::PySowing;
 

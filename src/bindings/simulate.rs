@@ -112,6 +112,12 @@ pub(super) fn simulate<'py>(
     Ok((result, interruption.take()))
 }
 
+/// Return how many games of a simulation are followed move by move by default.
+#[pyfunction]
+pub(super) fn sample_size(ruleset: &PyRuleset) -> u64 {
+    core::sample_size(&ruleset.0)
+}
+
 fn play(
     config: &SimulateConfig,
     contestants: [Contestant; 2],

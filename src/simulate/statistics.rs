@@ -92,6 +92,12 @@ impl Statistics {
         }
     }
 
+    /// Replaces what following games has shown, as where the first games were played again to be
+    /// followed.
+    pub fn set_detail(&mut self, detail: Detail) {
+        self.detail = detail;
+    }
+
     /// Returns the numbers that all games together have.
     pub fn summary(&self) -> Summary {
         Summary::of(self)
