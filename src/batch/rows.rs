@@ -128,10 +128,8 @@ impl RowKernel for SowAll<'_> {
     #[inline(always)]
     fn run<R: RowVector>(self, r: R) -> [u64; 2] {
         let mut sowings = Sowings::NONE;
-        for lane in lanes_of(self.lanes) {
-            sowings.begin(lane, self.columns[lane].into());
-        }
-        let left = sowings.sow(r, self.ring, self.boards, self.lanes);
+        let column = |lane: usize| self.columns[lane].into();
+        let left = sowings.sow(r, self.ring, self.boards, self.lanes, column);
         for lane in lanes_of(left) {
             sowings.take_back(lane, self.ring, &mut self.boards[lane]);
         }
@@ -200,7 +198,6 @@ impl RowKernel for Try<'_> {
             let ended = r.ends_soon(&self.shared.ring, board, columns, laps);
             for column in lanes_of(columns & !ended) {
                 tries.hands[tries.count] = *board;
-                tries.sowings.begin(tries.count, column);
                 tries.of[tries.count] = (lane, column);
                 tries.count += 1;
                 if tries.count == LANES {
@@ -221,7 +218,9 @@ impl Try<'_> {
         }
         let all = u64::MAX >> (LANES - tries.count);
         let ring = &self.shared.ring;
-        let left = tries.sowings.sow(r, ring, &mut tries.hands, all);
+        let of = &tries.of;
+        let column = |hand: usize| of[hand].1;
+        let left = tries.sowings.sow(r, ring, &mut tries.hands, all, column);
         for hand in lanes_of(left) {
             let (lane, column) = tries.of[hand];
             let board = &self.boards[lane];

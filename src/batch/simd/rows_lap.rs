@@ -95,17 +95,30 @@ impl State {
 
     /// Adds a lap of `held` seeds that ends in pit `last`.
     #[inline(always)]
-    const fn after(self, held: u8, last: usize) -> State {
+    const fn after(self, held: usize, last: usize) -> State {
         State((self.0 & !0xFF) + (1 << 24 | (held as u32) << 8 | last as u32))
+    }
+
+    /// Adds a lap of `held` seeds that does not go past the end of the row.
+    #[inline(always)]
+    const fn after_short(self, held: usize, back: bool) -> State {
+        let sown = (held as u32) << 8;
+        let moved = if back {
+            sown - held as u32
+        } else {
+            sown + held as u32
+        };
+        State(self.0 + moved + (1 << 24))
     }
 }
 
 /// What one lap did.
 struct Lap {
-    held: u8,
-    last: usize,
+    after: State,
     /// Seeds in the last pit, 1 where the sowing ends.
     found: u8,
+    /// A pit got too full to go on in bytes.
+    full: bool,
 }
 
 /// Sowings in progress, and the log of their laps.
@@ -128,12 +141,6 @@ impl Sowings {
         full: 0,
     };
 
-    /// Lets a lane's sowing begin with a pit.
-    #[inline(always)]
-    pub(crate) fn begin(&mut self, lane: usize, pit: usize) {
-        self.states[lane] = State(pit as u32);
-    }
-
     /// Returns the pit of the last seed.
     #[inline(always)]
     pub(crate) fn last(&self, lane: usize) -> u8 {
@@ -152,7 +159,7 @@ impl Sowings {
         self.states[lane].laps()
     }
 
-    /// Sows the pits that the sowings of `lanes` begin with (S1 to S5); the boards are light.
+    /// Sows a pit, which `begin` tells, in every lane of a set (S1 to S5); the boards are light.
     ///
     /// Returns the lanes whose sowing did not end in time, or filled a pit: their boards are to
     /// be [taken back](Sowings::take_back).
@@ -163,12 +170,13 @@ impl Sowings {
         ring: &RowRing,
         boards: &mut [RowBoard; LANES],
         lanes: u64,
+        begin: impl Fn(usize) -> usize,
     ) -> u64 {
         match (ring.parity, ring.fills) {
-            (false, false) => self.sow_laps::<R, false, false>(r, ring, boards, lanes),
-            (false, true) => self.sow_laps::<R, false, true>(r, ring, boards, lanes),
-            (true, false) => self.sow_laps::<R, true, false>(r, ring, boards, lanes),
-            (true, true) => self.sow_laps::<R, true, true>(r, ring, boards, lanes),
+            (false, false) => self.sow_laps::<R, false, false>(r, ring, boards, lanes, begin),
+            (false, true) => self.sow_laps::<R, false, true>(r, ring, boards, lanes, begin),
+            (true, false) => self.sow_laps::<R, true, false>(r, ring, boards, lanes, begin),
+            (true, true) => self.sow_laps::<R, true, true>(r, ring, boards, lanes, begin),
         }
     }
 
@@ -179,55 +187,51 @@ impl Sowings {
         ring: &RowRing,
         boards: &mut [RowBoard; LANES],
         lanes: u64,
+        begin: impl Fn(usize) -> usize,
     ) -> u64 {
+        self.full = 0;
         let mut going = 0;
+        let mut lap = 0;
         if lanes == u64::MAX {
-            self.going = std::array::from_fn(|lane| lane as u8);
-            going = LANES;
+            for (lane, board) in boards.iter_mut().enumerate() {
+                let state = State(begin(lane) as u32);
+                let done = sow_one::<R, PARITY, FILLS>(r, ring, board, state);
+                going = self.go_on(0, lane, state, &done, going);
+            }
+            lap = 1;
         } else {
             for (place, lane) in self.going.iter_mut().zip(lanes_of(lanes)) {
                 *place = lane as u8;
+                self.states[lane] = State(begin(lane) as u32);
                 going += 1;
             }
         }
-        self.full = 0;
-        let mut lap = 0;
         while going > 0 && lap < ring.laps {
-            going = self.sow_lap::<R, PARITY, FILLS>(r, ring, boards, lap, going);
+            let before = going;
+            going = 0;
+            for index in 0..before {
+                let lane = usize::from(self.going[index % LANES]) % LANES;
+                let state = self.states[lane];
+                let done = sow_one::<R, PARITY, FILLS>(r, ring, &mut boards[lane], state);
+                going = self.go_on(lap, lane, state, &done, going);
+            }
             lap += 1;
         }
         let left = self.going[..going.min(LANES)].iter();
         left.fold(self.full, |left, lane| left | 1 << (lane % 64))
     }
 
-    /// Sows one lap of the first `going` lanes and returns how many go on.
+    /// Notes a lap of a lane, and the lane, if it goes on, after the first `going` that do;
+    /// returns how many do now.
     #[inline(always)]
-    fn sow_lap<R: RowVector, const PARITY: bool, const FILLS: bool>(
-        &mut self,
-        r: R,
-        ring: &RowRing,
-        boards: &mut [RowBoard; LANES],
-        lap: usize,
-        going: usize,
-    ) -> usize {
-        let log = &mut self.log[lap % MAX_LAPS];
-        let pits = ring.pits;
-        let mut next = 0;
-        for index in 0..going {
-            let lane = usize::from(self.going[index % LANES]) % LANES;
-            let board = &mut boards[lane];
-            let state = self.states[lane];
-            let done = sow_one::<R, PARITY>(r, ring, pits, board, state.last().into());
-            if FILLS && usize::from(done.held) >= pits.min(WINDOW) {
-                let full = board.pits(pits).iter().any(|&seeds| seeds >= FULL);
-                self.full |= u64::from(full) << lane;
-            }
-            log[lane] = state;
-            self.states[lane] = state.after(done.held, done.last);
-            self.going[next % LANES] = lane as u8;
-            next += usize::from(done.found != 1);
+    fn go_on(&mut self, lap: usize, lane: usize, before: State, done: &Lap, going: usize) -> usize {
+        if done.full {
+            self.full |= 1 << lane;
         }
-        next
+        self.log[lap % MAX_LAPS][lane] = before;
+        self.states[lane] = done.after;
+        self.going[going % LANES] = lane as u8;
+        going + usize::from(done.found != 1)
     }
 
     /// Takes back the laps of a lane.
@@ -252,26 +256,26 @@ impl Sowings {
     }
 }
 
-/// Lifts the seeds of pit `at` and drops them into the following pits (S1, S2, S5).
+/// Lifts the seeds of the pit in `state` and drops them into the following pits (S1, S2, S5).
 ///
 /// The slow twin is `sow_lap` in `sowing.rs`.
 #[inline(always)]
-fn sow_one<R: RowVector, const PARITY: bool>(
+fn sow_one<R: RowVector, const PARITY: bool, const FILLS: bool>(
     r: R,
     ring: &RowRing,
-    pits: usize,
     board: &mut RowBoard,
-    at: usize,
+    state: State,
 ) -> Lap {
-    let held = board.get(at);
-    let seeds = usize::from(held);
+    let pits = ring.pits.min(MAX_ROW_PITS);
+    let at = usize::from(state.last()) % MAX_ROW_PITS;
+    let held = usize::from(board.get(at));
     let back = PARITY && held % 2 == 1;
     let last = if back {
-        at.wrapping_sub(seeds)
+        at.wrapping_sub(held)
     } else {
-        at + seeds
+        at + held
     };
-    if last < pits && seeds < WINDOW {
+    if last < pits && held < WINDOW {
         // Read before the window is written: a byte of what is still being written stalls.
         let found = board.get(last).wrapping_add(1);
         let start = if back {
@@ -279,25 +283,30 @@ fn sow_one<R: RowVector, const PARITY: bool>(
         } else {
             at + PAD
         };
-        r.add_window(board, start, &ring.windows[seeds]);
-        return Lap { held, last, found };
+        r.add_window(board, start, &ring.windows[held]);
+        return Lap {
+            after: state.after_short(held, back),
+            found,
+            full: false,
+        };
     }
-    sow_long(r, ring, board, at, back)
+    sow_long::<R, FILLS>(r, ring, board, state, back)
 }
 
 /// Sows a lap that goes past the end of the row or is longer than a window.
 #[inline(always)]
-fn sow_long<R: RowVector>(
+fn sow_long<R: RowVector, const FILLS: bool>(
     r: R,
     ring: &RowRing,
     board: &mut RowBoard,
-    at: usize,
+    state: State,
     back: bool,
 ) -> Lap {
-    let pits = ring.pits;
-    let held = board.get(at);
+    let pits = ring.pits.min(MAX_ROW_PITS);
+    let at = usize::from(state.last()) % MAX_ROW_PITS;
+    let held = usize::from(board.get(at));
     board.set(at, 0);
-    let mut rest = usize::from(held);
+    let mut rest = held;
     if rest >= pits {
         let rounds = (rest / pits) as u8;
         rest %= pits;
@@ -316,8 +325,13 @@ fn sow_long<R: RowVector>(
         drop_seeds(r, ring, board, first, to_end);
         drop_seeds(r, ring, board, 0, rest - to_end);
     }
-    let found = board.get(last);
-    Lap { held, last, found }
+    // No other laps add more than one seed to a pit.
+    let long = FILLS && held >= pits.min(WINDOW);
+    Lap {
+        after: state.after(held, last),
+        found: board.get(last),
+        full: long && board.pits(pits).iter().any(|&seeds| seeds >= FULL),
+    }
 }
 
 /// Drops a seed into each of `count` pits from `first` on.

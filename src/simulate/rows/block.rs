@@ -228,30 +228,23 @@ impl Block {
             | (plies == limits.max_plies.unwrap_or(u32::MAX))
     }
 
-    /// Draws a non-empty pit in every lane.
-    #[inline(always)]
-    pub(super) fn draw<R: RowVector>(&mut self, r: R, rules: &Rules, side: Side) {
-        let first = rules.first(side);
-        self.streams.below(&self.choices, &mut self.ranks);
-        for lane in 0..LANES {
-            let column = r.nth(self.pits[lane], self.ranks[lane]);
-            self.sowings.begin(lane, first + column);
-        }
-    }
-
-    /// Sows the pits drawn; returns the lanes that are to play this ply apart from the others.
+    /// Draws a non-empty pit in every lane and sows it; returns the lanes that are to play this
+    /// ply apart from the others.
     #[inline(always)]
     pub(super) fn sow<R: RowVector>(&mut self, r: R, rules: &Rules, side: Side) -> u64 {
+        self.streams.below(&self.choices, &mut self.ranks);
+        let first = rules.first(side);
         let mut apart = 0;
         if rules.ring.fills && self.is_any_heavy {
-            let first = rules.first(side);
             for (lane, board) in self.boards.iter().enumerate() {
                 let heavy = r.heavy(board, first) & rules.row;
                 apart |= u64::from(heavy != 0) << lane;
             }
         }
         let (ring, boards) = (&rules.ring, &mut self.boards);
-        let left = self.sowings.sow(r, ring, boards, !apart);
+        let (pits, ranks) = (&self.pits, &self.ranks);
+        let draw = |lane: usize| first + r.nth(pits[lane], ranks[lane]);
+        let left = self.sowings.sow(r, ring, boards, !apart, draw);
         for lane in lanes_of(left) {
             self.sowings.take_back(lane, ring, &mut boards[lane]);
         }
@@ -391,7 +384,8 @@ impl Block {
         for lane in lanes_of(apart) {
             (taken[lane], seeds[lane], laps[lane]) = (0, 0, 0);
         }
-        self.plies = self.plies.wrapping_add(1);
+        let plies = self.plies.wrapping_add(1);
+        self.plies = plies;
         let captured = &mut self.captured[side.index()];
         for (captured, taken) in captured.iter_mut().zip(taken) {
             *captured += u32::from(taken);
@@ -400,8 +394,7 @@ impl Block {
             *captures += u32::from(taken > 0);
         }
         for (captured_last, taken) in self.captured_last.iter_mut().zip(taken) {
-            let all = u32::from(taken > 0).wrapping_neg();
-            *captured_last = (self.plies & all) | (*captured_last & !all);
+            *captured_last = if taken > 0 { plies } else { *captured_last };
         }
         for (sum, laps) in self.laps.iter_mut().zip(laps) {
             *sum += u64::from(laps);

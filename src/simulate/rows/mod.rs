@@ -65,7 +65,6 @@ impl RowKernel for Play<'_, '_> {
         while block.fill(rules, games) {
             for side in Side::BOTH {
                 block.find_pits(r, rules, games, side);
-                block.draw(r, rules, side);
                 let apart = block.sow(r, rules, side);
                 block.capture(rules, side, apart);
                 block.play_apart(rules, games, side, apart);
