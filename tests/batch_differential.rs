@@ -385,3 +385,62 @@ fn illegal_actions_lose_as_in_the_twin() {
     }
     assert!(lost > 100, "{lost}");
 }
+
+/// Plays legal columns drawn for (row, step) and returns the arrays of every step.
+fn play_many(
+    ruleset: &Ruleset,
+    rows: usize,
+    threads: usize,
+    instructions: Instructions,
+) -> Vec<StepArrays> {
+    let config = BatchConfig {
+        num_threads: Some(threads),
+        instructions: Some(instructions),
+        ..BatchConfig::new(rows, *ruleset)
+    };
+    let mut batch = Batch::new(config).expect("valid settings");
+    batch.reset(None, None).expect("reset");
+    let mut arrays = StepArrays::new(&batch);
+    batch.masks(&mut arrays.masks).expect("right length");
+    let columns = ruleset.columns();
+    let mut all = Vec::new();
+    for step in 0..45 {
+        let masks = arrays.masks.chunks(columns).enumerate();
+        let actions: Vec<i64> = masks
+            .map(|(row, mask)| {
+                let legal: Vec<usize> = (0..columns).filter(|&c| mask[c] == 1).collect();
+                let rank = rng::mix(row as u64, step) as usize % legal.len().max(1);
+                legal.get(rank).map_or(0, |&column| column as i64)
+            })
+            .collect();
+        batch.step(&actions, arrays.buffers()).expect("legal");
+        all.push(arrays.clone());
+    }
+    all
+}
+
+#[test]
+fn many_blocks_play_alike_on_all_instructions_and_threads() {
+    // More blocks than are tried together, the last one with few rows.
+    let rows = 66 * 64 + 5;
+    let cross = Variant::CrossEndodoi.ruleset();
+    let tight = changed(&dodoi(6), |f| f.lap_limit = Some(70));
+    for ruleset in [dodoi(6), cross, tight, dodoi(10)] {
+        let expected = play_many(&ruleset, rows, 1, Instructions::Scalar);
+        assert!(expected.iter().any(|arrays| arrays.ended.contains(&true)));
+        for instructions in Instructions::ALL {
+            if !instructions.is_available() {
+                continue;
+            }
+            for threads in [1, 3] {
+                let got = play_many(&ruleset, rows, threads, instructions);
+                let same = got == expected;
+                assert!(
+                    same,
+                    "{ruleset}: {}, {threads} threads",
+                    instructions.name()
+                );
+            }
+        }
+    }
+}

@@ -3,6 +3,9 @@
 use crate::batch::boards::{Boards, Shape, lanes_of};
 use crate::batch::buffers::StepBuffers;
 use crate::batch::config::{Autoreset, IllegalMove};
+use crate::batch::pending::Pending;
+use crate::batch::ply;
+use crate::batch::simd::{Instructions, Kernel};
 use crate::batch::wide::Wide;
 use crate::batch::{EndCode, LANES, opening};
 use crate::board::Board;
@@ -19,6 +22,8 @@ const KEPT_STAGED: usize = 8;
 pub(super) struct Terms {
     pub(super) ruleset: Ruleset,
     pub(super) shape: Shape,
+    /// Instructions for what is done to the numbers of all lanes.
+    pub(super) instructions: Instructions,
     /// The start of every game, settled.
     pub(super) start: Position,
     /// `u32::MAX` where games are never cut.
@@ -71,16 +76,35 @@ pub(super) struct Block {
     pits: Box<dyn Boards>,
     /// Seeds captured by South and North.
     captured: [[u16; LANES]; 2],
-    to_move: [Side; LANES],
+    /// Lanes in which North is to move.
+    north: u64,
     quiet: [u16; LANES],
     plies: [u32; LANES],
     /// Legal columns as bits; none where the game is over.
     legal: [u64; LANES],
-    status: [Status; LANES],
+    /// Lanes whose game goes on.
+    open: u64,
+    /// Lanes whose game is over, for the reason in `ends`.
+    finished: u64,
+    ends: [EndCode; LANES],
     outcome: [i8; LANES],
     row_seed: [u64; LANES],
     episode: [u64; LANES],
     staged: Vec<Staged>,
+    ply: Ply,
+}
+
+/// The lanes that take part in the ply being played.
+#[derive(Debug)]
+struct Ply {
+    /// The columns of the lanes of `chosen`.
+    columns: [u8; LANES],
+    /// Lanes whose action is legal.
+    chosen: u64,
+    /// Lanes that were open before.
+    stepped: u64,
+    /// Lanes whose turn went to the other side.
+    turned: u64,
 }
 
 impl Block {
@@ -89,15 +113,23 @@ impl Block {
             rows,
             pits: terms.shape.boards(&terms.ruleset),
             captured: [[0; LANES]; 2],
-            to_move: [Side::South; LANES],
+            north: 0,
             quiet: [0; LANES],
             plies: [0; LANES],
             legal: [0; LANES],
-            status: [Status::NotReset; LANES],
+            open: 0,
+            finished: 0,
+            ends: [EndCode::Stuck; LANES],
             outcome: [0; LANES],
             row_seed: [0; LANES],
             episode: [0; LANES],
             staged: Vec::new(),
+            ply: Ply {
+                columns: [0; LANES],
+                chosen: 0,
+                stepped: 0,
+                turned: 0,
+            },
         };
         for lane in 0..rows {
             block.place(lane, &terms.start);
@@ -105,38 +137,41 @@ impl Block {
         block
     }
 
-    fn lanes_where(&self, test: impl Fn(usize) -> bool) -> u64 {
-        (0..self.rows).fold(0, |set, lane| set | u64::from(test(lane)) << lane)
+    /// Returns the set of all rows in use.
+    const fn all(&self) -> u64 {
+        u64::MAX >> (LANES - self.rows)
     }
 
     /// Finds the first lane that has no game yet.
     pub(super) fn first_not_reset(&self) -> Option<usize> {
-        self.status[..self.rows]
-            .iter()
-            .position(|&status| status == Status::NotReset)
+        lanes_of(self.all() & !self.open & !self.finished).next()
     }
 
     /// Finds the first lane whose game is over.
     pub(super) fn first_finished(&self) -> Option<usize> {
-        self.status[..self.rows]
-            .iter()
-            .position(|status| matches!(status, Status::Finished(_)))
+        lanes_of(self.finished).next()
     }
 
-    /// Finds the first open lane whose action is not a legal column, and its legal columns.
-    pub(super) fn first_illegal(&self, actions: &[i64]) -> Option<(usize, PitSet)> {
-        (0..self.rows)
-            .find(|&lane| self.status[lane] == Status::Open && !self.is_legal(lane, actions[lane]))
-            .map(|lane| (lane, PitSet::from_bits(self.legal[lane])))
+    /// Reads the actions of the next ply; false where one of an open lane is not a legal column.
+    pub(super) fn choose(&mut self, actions: &[i64], terms: &Terms) -> bool {
+        let choose = ply::Choose {
+            actions,
+            legal: &self.legal,
+            columns: &mut self.ply.columns,
+        };
+        self.ply.chosen = self.open & run(terms, choose);
+        self.ply.chosen == self.open
+    }
+
+    /// Returns the first open lane whose action was not a legal column, and its legal columns.
+    pub(super) fn first_illegal(&self) -> Option<(usize, PitSet)> {
+        let lane = lanes_of(self.open & !self.ply.chosen).next()?;
+        Some((lane, PitSet::from_bits(self.legal[lane])))
     }
 
     /// Returns the seeds in the mover's pit of `column`.
     pub(super) fn own_seeds(&self, lane: usize, column: usize) -> u16 {
         self.pits.get(lane, column)
-    }
-
-    fn is_legal(&self, lane: usize, action: i64) -> bool {
-        (0..64).contains(&action) && self.legal[lane] >> action & 1 == 1
     }
 
     /// Prepares the game of (row seed, episode) for one lane without starting it.
@@ -163,8 +198,7 @@ impl Block {
 
     /// Prepares the next game of every finished lane; the first lane without an opening fails.
     pub(super) fn stage_finished(&mut self, terms: &Terms) -> Result<(), usize> {
-        let finished = self.lanes_where(|lane| matches!(self.status[lane], Status::Finished(_)));
-        for lane in lanes_of(finished) {
+        for lane in lanes_of(self.finished) {
             let (row_seed, episode) = self.next_game(lane);
             if !self.stage(lane, row_seed, episode, terms) {
                 return Err(lane);
@@ -175,7 +209,7 @@ impl Block {
 
     /// Returns the row seed and episode of the game after the present one.
     pub(super) fn next_game(&self, lane: usize) -> (u64, u64) {
-        let episode = match self.status[lane] {
+        let episode = match self.status(lane) {
             Status::NotReset => self.episode[lane],
             _ => self.episode[lane].wrapping_add(1),
         };
@@ -213,10 +247,7 @@ impl Block {
         self.place(lane, position);
         self.plies[lane] = 0;
         match position.end_reason() {
-            None => {
-                self.status[lane] = Status::Open;
-                self.outcome[lane] = 0;
-            }
+            None => self.enter(lane, Status::Open),
             Some(EndReason::Stuck) => self.finish(lane, EndCode::Stuck),
             Some(EndReason::Quiet) => self.finish(lane, EndCode::Quiet),
             Some(EndReason::Endless) => self.finish(lane, EndCode::Endless),
@@ -249,71 +280,84 @@ impl Block {
         for side in Side::BOTH {
             self.captured[side.index()][lane] = board.captured()[side.index()];
         }
-        self.to_move[lane] = position.to_move();
+        self.give_turn(lane, position.to_move());
         self.quiet[lane] = position.quiet();
         self.legal[lane] = position.legal_moves().bits();
     }
 
-    /// Plays one ply in every open lane, starts the games prepared, and writes all arrays.
-    ///
-    /// The actions have been checked unless illegal ones lose.
-    pub(super) fn advance(&mut self, actions: &[i64], terms: &Terms, out: &mut StepBuffers<'_>) {
-        let open = self.lanes_where(|lane| self.status[lane] == Status::Open);
-        let legal = lanes_of(open).fold(0, |set, lane| {
-            set | u64::from(self.is_legal(lane, actions[lane])) << lane
-        });
-        let movers = self.to_move;
-        self.commit(terms);
-        self.play(legal, actions, terms);
-        for lane in lanes_of(open & !legal) {
-            self.finish(lane, EndCode::Illegal);
+    /// Starts the next games and plays the columns chosen in every open lane, except that
+    /// sowings which take long wait in `pending` to be found endless.
+    pub(super) fn play(&mut self, terms: &Terms, pending: &mut Pending) {
+        self.ply.stepped = self.open;
+        if terms.opening_plies > 0 {
+            self.commit(terms);
+        } else {
+            self.restart(terms);
         }
-        self.write(open, &movers, out);
-    }
-
-    /// Plays the legal actions of the lanes given.
-    fn play(&mut self, lanes: u64, actions: &[i64], terms: &Terms) {
-        let mut columns = [0; LANES];
-        for lane in lanes_of(lanes) {
-            columns[lane] = actions[lane] as u8;
-        }
-        let sown = self.pits.sow(lanes, &columns);
-        let ended = lanes & !sown.endless;
-        for lane in lanes_of(lanes) {
-            self.plies[lane] += 1;
-        }
-        for lane in lanes_of(sown.endless & lanes) {
+        let lanes = self.ply.chosen;
+        let sown = self.pits.sow(lanes, &self.ply.columns, pending);
+        let landed = lanes & !sown.endless;
+        let taken = self.pits.capture(landed, &sown.last, &terms.ruleset);
+        let count = ply::Count {
+            played: lanes,
+            landed,
+            north: self.north,
+            taken: &taken,
+            captured: &mut self.captured,
+            quiet: &mut self.quiet,
+            plies: &mut self.plies,
+        };
+        run(terms, count);
+        for lane in lanes_of(sown.endless) {
             self.finish(lane, EndCode::Endless);
         }
-        let taken = self.pits.capture(ended, &sown.last, &terms.ruleset);
-        for lane in lanes_of(ended) {
-            let seeds = taken[lane];
-            self.captured[self.to_move[lane].index()][lane] += seeds;
-            self.quiet[lane] = if seeds > 0 { 0 } else { self.quiet[lane] + 1 };
-            self.to_move[lane] = self.to_move[lane].other();
+        for lane in lanes_of(self.ply.stepped & !lanes) {
+            self.finish(lane, EndCode::Illegal);
         }
-        self.pits.turn(ended);
-        self.settle(ended, terms);
+        self.north ^= landed;
+        self.ply.turned = landed;
+        self.pits.turn(landed);
+        match terms.ruleset.endless() {
+            Endless::Illegal => self.pits.legal(landed, &mut self.legal, pending),
+            Endless::Draw => self.pits.occupied(landed, &mut self.legal),
+        }
     }
 
-    /// Finds the legal columns of the lanes given and ends their games by E1, E3 and E4.
-    fn settle(&mut self, lanes: u64, terms: &Terms) {
-        let ruleset = &terms.ruleset;
-        match ruleset.endless() {
-            Endless::Illegal => self.pits.legal(lanes, &mut self.legal),
-            Endless::Draw => self.pits.occupied(lanes, &mut self.legal),
+    /// Takes a column whose sowing turned out to be endless out of the legal ones.
+    pub(super) fn forbid(&mut self, lane: usize, column: usize) {
+        self.legal[lane] &= !(1 << column);
+    }
+
+    /// Starts the next game of every finished lane, all from the same position.
+    fn restart(&mut self, terms: &Terms) {
+        for lane in lanes_of(self.finished) {
+            self.episode[lane] = self.episode[lane].wrapping_add(1);
+            self.set(lane, &terms.start);
         }
-        for lane in lanes_of(lanes) {
+    }
+
+    /// Ends games by E1, E3 and E4 and writes the arrays of the ply.
+    pub(super) fn conclude(&mut self, terms: &Terms, out: &mut StepBuffers<'_>) {
+        let find = ply::FindOver {
+            legal: &self.legal,
+            quiet: &self.quiet,
+            plies: &self.plies,
+            quiet_limit: terms.ruleset.quiet_limit(),
+            max_plies: terms.max_plies,
+        };
+        let over = self.ply.turned & run(terms, find);
+        for lane in lanes_of(over) {
             if self.legal[lane] == 0 {
                 let rest = self.pits.lift_all(lane);
-                self.captured[self.to_move[lane].other().index()][lane] += rest;
+                self.captured[self.to_move(lane).other().index()][lane] += rest;
                 self.finish(lane, EndCode::Stuck);
-            } else if self.quiet[lane] >= ruleset.quiet_limit() {
+            } else if self.quiet[lane] >= terms.ruleset.quiet_limit() {
                 self.finish(lane, EndCode::Quiet);
-            } else if self.plies[lane] >= terms.max_plies {
+            } else {
                 self.finish(lane, EndCode::MaxPlies);
             }
         }
+        self.write(terms, out);
     }
 
     fn leader(&self, lane: usize) -> i8 {
@@ -321,67 +365,107 @@ impl Block {
     }
 
     fn finish(&mut self, lane: usize, end: EndCode) {
-        self.status[lane] = Status::Finished(end);
+        self.enter(lane, Status::Finished(end));
         self.outcome[lane] = self.result_of(lane, end);
         self.legal[lane] = 0;
     }
 
-    /// Writes the arrays of a step in which the lanes of `stepped` were to move.
-    fn write(&self, stepped: u64, movers: &[Side; LANES], out: &mut StepBuffers<'_>) {
-        for (lane, mover) in movers.iter().enumerate().take(self.rows) {
-            let end = match self.status[lane] {
-                Status::Finished(end) if stepped >> lane & 1 == 1 => Some(end),
-                _ => None,
-            };
-            let truncated = end == Some(EndCode::MaxPlies);
-            out.ended[lane] = end.is_some();
-            out.truncated[lane] = truncated;
-            out.terminated[lane] = end.is_some() && !truncated;
-            out.end_reason[lane] = end.map_or(-1, EndCode::code);
-            let outcome = if end.is_some() { self.outcome[lane] } else { 0 };
-            out.outcome[lane] = outcome;
-            out.rewards[lane] = f32::from(outcome * mover.sign());
-            out.captured[2 * lane] = self.captured[0][lane] as i16;
-            out.captured[2 * lane + 1] = self.captured[1][lane] as i16;
-            out.plies[lane] = self.plies[lane] as i32;
-        }
-        self.observe(out.observations);
-        self.write_masks(out.masks);
-        self.write_to_play(out.to_play);
-    }
-
-    /// Writes the views of the sides to move, `i16[rows, 2C+3]`.
-    pub(super) fn observe(&self, out: &mut [i16]) {
-        let length = out.len() / self.rows;
-        self.pits.observe(out, length);
-        for (lane, out) in out.chunks_exact_mut(length).enumerate() {
-            let own = self.to_move[lane];
-            let rest = &mut out[length - 3..];
-            rest[0] = self.captured[own.index()][lane] as i16;
-            rest[1] = self.captured[own.other().index()][lane] as i16;
-            rest[2] = self.quiet[lane] as i16;
-        }
-    }
-
-    /// Writes the legal columns, `i8[rows, C]`.
-    pub(super) fn write_masks(&self, out: &mut [i8]) {
-        let columns = out.len() / self.rows;
-        for (out, &legal) in out.chunks_exact_mut(columns).zip(&self.legal) {
-            for (column, out) in out.iter_mut().enumerate() {
-                *out = (legal >> column & 1) as i8;
+    /// Sets how a lane stands; nobody has won yet.
+    fn enter(&mut self, lane: usize, status: Status) {
+        let bit = 1 << lane;
+        self.open &= !bit;
+        self.finished &= !bit;
+        self.outcome[lane] = 0;
+        match status {
+            Status::NotReset => {}
+            Status::Open => self.open |= bit,
+            Status::Finished(end) => {
+                self.finished |= bit;
+                self.ends[lane] = end;
             }
         }
     }
 
-    /// Writes whose turn it is, `i8[rows]`.
-    pub(super) fn write_to_play(&self, out: &mut [i8]) {
-        for (out, side) in out.iter_mut().zip(&self.to_move) {
-            *out = side.index() as i8;
+    fn to_move(&self, lane: usize) -> Side {
+        if self.north >> lane & 1 == 1 {
+            Side::North
+        } else {
+            Side::South
         }
     }
 
+    fn give_turn(&mut self, lane: usize, side: Side) {
+        self.north = self.north & !(1 << lane) | (side.index() as u64) << lane;
+    }
+
+    /// Writes the arrays of a step.
+    fn write(&self, terms: &Terms, out: &mut StepBuffers<'_>) {
+        out.rewards.fill(0.0);
+        out.terminated.fill(false);
+        out.truncated.fill(false);
+        out.ended.fill(false);
+        out.outcome.fill(0);
+        out.end_reason.fill(-1);
+        for lane in lanes_of(self.ply.stepped & self.finished) {
+            let truncated = self.ends[lane] == EndCode::MaxPlies;
+            out.ended[lane] = true;
+            out.truncated[lane] = truncated;
+            out.terminated[lane] = !truncated;
+            out.end_reason[lane] = self.ends[lane].code();
+            out.outcome[lane] = self.outcome[lane];
+            out.rewards[lane] = f32::from(self.outcome[lane] * self.mover(lane).sign());
+        }
+        ply::write_captured(&self.captured, out.captured);
+        for (out, &plies) in out.plies.iter_mut().zip(&self.plies) {
+            *out = plies as i32;
+        }
+        self.observe(terms, out.observations);
+        self.write_masks(out.masks);
+        self.write_to_play(terms, out.to_play);
+    }
+
+    /// Returns the side that moved in the ply being played.
+    fn mover(&self, lane: usize) -> Side {
+        if self.ply.turned >> lane & 1 == 1 {
+            self.to_move(lane).other()
+        } else {
+            self.to_move(lane)
+        }
+    }
+
+    /// Writes the views of the sides to move, `i16[rows, 2C+3]`.
+    pub(super) fn observe(&self, terms: &Terms, out: &mut [i16]) {
+        let length = out.len() / self.rows;
+        self.pits.observe(out, length);
+        let rest = ply::WriteRest {
+            north: self.north,
+            captured: &self.captured,
+            quiet: &self.quiet,
+            out,
+            length,
+        };
+        run(terms, rest);
+    }
+
+    /// Writes the legal columns, `i8[rows, C]`.
+    pub(super) fn write_masks(&self, out: &mut [i8]) {
+        ply::write_masks(&self.legal, out.len() / self.rows, out);
+    }
+
+    /// Writes whose turn it is, `i8[rows]`.
+    pub(super) fn write_to_play(&self, terms: &Terms, out: &mut [i8]) {
+        let lanes = self.north;
+        run(terms, ply::WriteLanes { lanes, out });
+    }
+
     pub(super) fn status(&self, lane: usize) -> Status {
-        self.status[lane]
+        if self.open >> lane & 1 == 1 {
+            Status::Open
+        } else if self.finished >> lane & 1 == 1 {
+            Status::Finished(self.ends[lane])
+        } else {
+            Status::NotReset
+        }
     }
 
     pub(super) fn plies(&self, lane: usize) -> u32 {
@@ -405,11 +489,11 @@ impl Block {
         let columns = ruleset.columns();
         let mut board = Board::empty(columns);
         self.pits.load(lane, board.pits_mut());
-        let own = self.to_move[lane];
+        let own = self.to_move(lane);
         board.pits_mut().rotate_left(own.index() * columns);
         *board.captured_mut() = [self.captured[0][lane], self.captured[1][lane]];
         let position = Position::enter(*ruleset, board, own, self.quiet[lane]);
-        if self.status[lane] == Status::Finished(EndCode::Endless) {
+        if self.status(lane) == Status::Finished(EndCode::Endless) {
             position.ended_by_endless()
         } else {
             position
@@ -421,10 +505,10 @@ impl Block {
         let count = ruleset.pits();
         let mut pits = [0; MAX_PITS];
         self.pits.load(lane, &mut pits[..count]);
-        pits[..count].rotate_left(self.to_move[lane].index() * count / 2);
+        pits[..count].rotate_left(self.to_move(lane).index() * count / 2);
         Row {
-            status: self.status[lane],
-            to_move: self.to_move[lane],
+            status: self.status(lane),
+            to_move: self.to_move(lane),
             quiet: self.quiet[lane],
             captured: [self.captured[0][lane], self.captured[1][lane]],
             plies: self.plies[lane],
@@ -444,7 +528,7 @@ impl Block {
         for (captured, &seeds) in self.captured.iter_mut().zip(&row.captured) {
             captured[lane] = seeds;
         }
-        self.to_move[lane] = row.to_move;
+        self.give_turn(lane, row.to_move);
         self.quiet[lane] = row.quiet;
         self.plies[lane] = row.plies;
         self.row_seed[lane] = row.row_seed;
@@ -452,7 +536,7 @@ impl Block {
         self.legal[lane] = row.legal.bits();
         match row.status {
             Status::Finished(end) => self.finish(lane, end),
-            status => self.status[lane] = status,
+            status => self.enter(lane, status),
         }
     }
 
@@ -462,7 +546,12 @@ impl Block {
         match end {
             EndCode::Stuck | EndCode::Quiet => self.leader(lane),
             EndCode::Endless | EndCode::MaxPlies => 0,
-            EndCode::Illegal | EndCode::Error | EndCode::Late => -self.to_move[lane].sign(),
+            EndCode::Illegal | EndCode::Error | EndCode::Late => -self.to_move(lane).sign(),
         }
     }
+}
+
+/// Runs a kernel on the numbers of a block; without vector instructions, as plain Rust.
+fn run<K: Kernel>(terms: &Terms, kernel: K) -> K::Output {
+    terms.instructions.run_any(kernel)
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crate::batch::LANES;
 use crate::batch::lanes::{LaneBoards, Shared};
 use crate::batch::packed::{LapTable, Packed};
+use crate::batch::pending::Pending;
 use crate::batch::rows::{RowBoards, RowShared};
 use crate::batch::simd::Instructions;
 use crate::batch::wide::Wide;
@@ -47,13 +48,18 @@ pub(super) trait Boards: Debug + Send + Sync {
     fn turn(&mut self, lanes: u64);
 
     /// Sows one column in every lane of a set (S1 to S6).
-    fn sow(&mut self, lanes: u64, columns: &[u8; LANES]) -> Sown;
+    ///
+    /// What is in `pending` stays as it is; it only lends its room.
+    fn sow(&mut self, lanes: u64, columns: &[u8; LANES], pending: &mut Pending) -> Sown;
 
     /// Finds the non-empty pits of the own row of every lane in a set.
     fn occupied(&self, lanes: u64, out: &mut [u64; LANES]);
 
     /// Finds the pits of the own row of every lane in a set whose sowing ends (S1, S6).
-    fn legal(&mut self, lanes: u64, out: &mut [u64; LANES]);
+    ///
+    /// Sowings that take long are added to `pending` and count as ending until they have been
+    /// followed: see [`Shape::find_endless`].
+    fn legal(&mut self, lanes: u64, out: &mut [u64; LANES], pending: &mut Pending);
 
     /// Writes both rows of the first lanes, `i16[rows, 2C]` at the front of every `length`.
     fn observe(&self, out: &mut [i16], length: usize);
@@ -120,6 +126,21 @@ impl Shape {
             3 => Shape::Packed3(Arc::new(LapTable::new(ruleset))),
             4 => Shape::Packed4(Arc::new(LapTable::new(ruleset))),
             _ => large(),
+        }
+    }
+
+    /// Follows the sowings that boards of this shape added to `pending`, and calls `endless` with the
+    /// block, lane and column of those that are.
+    pub(super) fn find_endless(
+        &self,
+        pending: &mut Pending,
+        mut endless: impl FnMut(usize, usize, usize),
+    ) {
+        if let Shape::Lanes(shared) = self {
+            shared.find_endless(pending, &mut |id| {
+                let (block, lane, column) = Pending::place(id);
+                endless(block, lane, column);
+            });
         }
     }
 

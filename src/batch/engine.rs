@@ -9,6 +9,7 @@ use crate::batch::buffers::{StepBuffers, check_length, observation_length};
 use crate::batch::config::{Autoreset, BatchConfig, IllegalMove, Seeds};
 use crate::batch::error::{BatchError, IllegalReason};
 use crate::batch::opening::MAX_TRIES;
+use crate::batch::pending::Pending;
 use crate::batch::{EndCode, Instructions, LANES};
 use crate::pit::PitSet;
 use crate::position::{Outcome, Position};
@@ -18,6 +19,11 @@ use crate::side::Side;
 /// Rows times columns below which waking other threads costs more than it saves: waking takes
 /// about 14 microseconds, a ply 20 to 25 nanoseconds a column (measured, 2x6 to 2x50).
 const PARALLEL_PITS: usize = 3072;
+/// Blocks whose long sowings are followed together: few are endless, and several are followed in
+/// the time of one.
+const GROUP: usize = 64;
+/// Parts for each thread, so that none waits long for the others.
+const PARTS: usize = 4;
 
 /// `B` games of one rule set, advanced together.
 ///
@@ -46,6 +52,8 @@ pub struct Batch {
     config: BatchConfig,
     terms: Terms,
     blocks: Vec<Block>,
+    /// Room for every part of the blocks that a thread advances at once.
+    pending: Vec<Pending>,
     /// `None` where one thread does everything.
     pool: Option<ThreadPool>,
 }
@@ -65,6 +73,7 @@ impl Batch {
         let terms = Terms {
             ruleset: config.ruleset,
             shape: Shape::of(&config.ruleset, instructions),
+            instructions,
             start: Position::start(&config.ruleset),
             max_plies: config.max_plies.unwrap_or(u32::MAX),
             opening_plies: config.random_opening_plies,
@@ -81,11 +90,16 @@ impl Batch {
                 block
             })
             .collect();
+        let pool = start_threads(&config)?;
+        let parts = pool
+            .as_ref()
+            .map_or(1, |pool: &ThreadPool| PARTS * pool.current_num_threads());
         Ok(Batch {
             config,
             terms,
             blocks,
-            pool: start_threads(&config)?,
+            pending: (0..parts).map(|_| Pending::default()).collect(),
+            pool,
         })
     }
 
@@ -167,32 +181,38 @@ impl Batch {
         }
         out.check(rows, columns)?;
         self.check_actions(actions)?;
-        self.stage_finished()?;
+        if self.terms.opening_plies > 0 {
+            self.stage_finished()?;
+        }
         let terms = &self.terms;
         match &self.pool {
-            None => advance(&mut self.blocks, actions, terms, &mut out),
+            None => advance(&mut self.blocks, terms, &mut out, &mut self.pending[0]),
             Some(pool) => {
-                let grain = self.blocks.len().div_ceil(4 * pool.current_num_threads());
-                let blocks = &mut self.blocks;
-                pool.install(|| advance_split(blocks, actions, terms, out, grain));
+                let grain = self.blocks.len().div_ceil(self.pending.len());
+                let (blocks, pending) = (&mut self.blocks, &mut self.pending);
+                pool.install(|| advance_split(blocks, terms, out, pending, grain));
             }
         }
         Ok(())
     }
 
-    fn check_actions(&self, actions: &[i64]) -> Result<(), BatchError> {
-        for (index, (block, actions)) in self.blocks.iter().zip(actions.chunks(LANES)).enumerate() {
+    /// Reads the actions into the blocks and refuses what the settings do not allow.
+    fn check_actions(&mut self, actions: &[i64]) -> Result<(), BatchError> {
+        let terms = &self.terms;
+        let parts = self.blocks.iter_mut().zip(actions.chunks(LANES));
+        for (index, (block, actions)) in parts.enumerate() {
             let first = index * LANES;
             if let Some(lane) = block.first_not_reset() {
                 return Err(BatchError::NotReset { row: first + lane });
             }
-            if self.terms.autoreset == Autoreset::Disabled
+            if terms.autoreset == Autoreset::Disabled
                 && let Some(lane) = block.first_finished()
             {
                 return Err(BatchError::Finished { row: first + lane });
             }
-            if self.terms.illegal == IllegalMove::Raise
-                && let Some((lane, legal)) = block.first_illegal(actions)
+            if !block.choose(actions, terms)
+                && terms.illegal == IllegalMove::Raise
+                && let Some((lane, legal)) = block.first_illegal()
             {
                 let row = first + lane;
                 return Err(self.describe_illegal(row, actions[lane], legal));
@@ -248,7 +268,7 @@ impl Batch {
         let length = observation_length(self.terms.ruleset.columns());
         check_length("observations", out.len(), self.config.rows * length)?;
         for (block, out) in self.blocks.iter().zip(out.chunks_mut(LANES * length)) {
-            block.observe(out);
+            block.observe(&self.terms, out);
         }
         Ok(())
     }
@@ -273,7 +293,7 @@ impl Batch {
     pub fn to_play(&self, out: &mut [i8]) -> Result<(), BatchError> {
         check_length("to_play", out.len(), self.config.rows)?;
         for (block, out) in self.blocks.iter().zip(out.chunks_mut(LANES)) {
-            block.write_to_play(out);
+            block.write_to_play(&self.terms, out);
         }
         Ok(())
     }
@@ -428,36 +448,45 @@ fn start_threads(config: &BatchConfig) -> Result<Option<ThreadPool>, BatchError>
         })
 }
 
-/// Advances blocks one after the other.
-fn advance(blocks: &mut [Block], actions: &[i64], terms: &Terms, out: &mut StepBuffers<'_>) {
+/// Advances blocks, the sowings of many blocks together where they take long.
+fn advance(blocks: &mut [Block], terms: &Terms, out: &mut StepBuffers<'_>, pending: &mut Pending) {
     let columns = terms.ruleset.columns();
     let mut first = 0;
-    for block in blocks {
-        let rows = block.rows;
-        let mut part = out.part(first, rows, columns);
-        block.advance(&actions[first..first + rows], terms, &mut part);
-        first += rows;
+    for blocks in blocks.chunks_mut(GROUP) {
+        for (block, number) in blocks.iter_mut().zip(0..) {
+            pending.block = number;
+            block.play(terms, pending);
+        }
+        terms.shape.find_endless(pending, |block, lane, column| {
+            blocks[block].forbid(lane, column);
+        });
+        for block in blocks {
+            let rows = block.rows;
+            block.conclude(terms, &mut out.part(first, rows, columns));
+            first += rows;
+        }
     }
 }
 
-/// Advances blocks by halves on the threads of the present pool, `grain` blocks at a time.
+/// Advances blocks on the threads of the present pool, a `pending` for every `grain` of them.
 fn advance_split(
     blocks: &mut [Block],
-    actions: &[i64],
     terms: &Terms,
     mut out: StepBuffers<'_>,
+    pending: &mut [Pending],
     grain: usize,
 ) {
-    if blocks.len() <= grain {
-        advance(blocks, actions, terms, &mut out);
+    if let [pending] = pending {
+        advance(blocks, terms, &mut out, pending);
         return;
     }
-    let half = blocks.len() / 2;
+    let (left_late, right_late) = pending.split_at_mut(pending.len() / 2);
+    let half = (grain * left_late.len()).min(blocks.len());
     let (left, right) = blocks.split_at_mut(half);
-    let (left_actions, right_actions) = actions.split_at(half * LANES);
-    let (left_out, right_out) = out.split_at(half * LANES, terms.ruleset.columns());
+    let rows = left.iter().map(|block| block.rows).sum();
+    let (left_out, right_out) = out.split_at(rows, terms.ruleset.columns());
     rayon::join(
-        || advance_split(left, left_actions, terms, left_out, grain),
-        || advance_split(right, right_actions, terms, right_out, grain),
+        || advance_split(left, terms, left_out, left_late, grain),
+        || advance_split(right, terms, right_out, right_late, grain),
     );
 }

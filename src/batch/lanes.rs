@@ -11,16 +11,18 @@ use std::sync::Arc;
 
 use crate::batch::LANES;
 use crate::batch::boards::{Boards, Sown, lanes_of};
-use crate::batch::packed::Relay;
-use crate::batch::simd::{Instructions, Kernel, MAX_PITS, Ring, Row, Vector, sow_lap};
+use crate::batch::packed::follower_of;
+use crate::batch::pending::{Follow, MAX_LAPS, Pending, Sowing};
+#[cfg(target_arch = "x86_64")]
+use crate::batch::simd::Flight;
+use crate::batch::simd::{Hand, Instructions, Kernel, MAX_PITS, Ring, Row, Vector, sow_next};
+use crate::batch::stopped::{Stopped, row_of, turned};
+use crate::batch::transpose::words_of_lanes;
+use crate::batch::trial::Try;
 use crate::ruleset::{LoneCapture, Ruleset};
 
-/// Laps that all lanes sow together before those left are followed one by one.
-const MAX_LAPS: u32 = 64;
 /// Lanes left that are not worth a lap of all 64 (measured).
 const STRAGGLERS: u32 = 3;
-/// Lanes that wait before they take their next candidates together (measured).
-const WAITING: u32 = 16;
 /// Lanes below which sowings are followed one by one from the start (measured).
 const MIN_LANES: u32 = 16;
 
@@ -30,7 +32,7 @@ pub(super) struct Shared {
     instructions: Instructions,
     ring: Ring,
     lap_limit: u32,
-    relay: Box<dyn Relay>,
+    follower: Box<dyn Follow>,
 }
 
 impl Shared {
@@ -43,191 +45,173 @@ impl Shared {
             instructions,
             ring: Ring::of(ruleset)?,
             lap_limit: ruleset.lap_limit(),
-            relay: super::packed::relay_of(ruleset)?,
+            follower: fastest_follower(ruleset, instructions)?,
         })
     }
 
     fn columns(&self) -> usize {
         self.ring.pits / 2
     }
+
+    /// Tells whether the sowings of some lanes are sown together at first.
+    fn together(&self, lanes: u64) -> bool {
+        lanes.count_ones() >= MIN_LANES && self.lap_limit > MAX_LAPS
+    }
+
+    /// Calls `endless` with every sowing of `pending` that is (S6), and empties it.
+    pub(super) fn find_endless(&self, pending: &mut Pending, endless: &mut dyn FnMut(u32)) {
+        if !pending.waiting.is_empty() {
+            let tried = Try {
+                ring: &self.ring,
+                boards: &pending.boards,
+                waiting: &pending.waiting,
+                sowings: &mut pending.sowings,
+            };
+            self.instructions.run(tried);
+            pending.boards.clear();
+            pending.waiting.clear();
+        }
+        self.follower.find_endless(&mut pending.sowings, endless);
+    }
 }
 
-/// The boards of 64 lanes, and room to sow on.
+#[cfg(target_arch = "x86_64")]
+fn fastest_follower(ruleset: &Ruleset, instructions: Instructions) -> Option<Box<dyn Follow>> {
+    if matches!(instructions, Instructions::Avx2 | Instructions::Avx512)
+        && let Some(flight) = Flight::new(ruleset)
+    {
+        return Some(Box::new(flight));
+    }
+    follower_of(ruleset)
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn fastest_follower(ruleset: &Ruleset, _: Instructions) -> Option<Box<dyn Follow>> {
+    follower_of(ruleset)
+}
+
+/// The boards of 64 lanes.
 #[derive(Debug)]
 pub(super) struct LaneBoards {
     shared: Arc<Shared>,
-    pits: [Row; MAX_PITS],
-    hands: Hands,
-}
-
-/// Sowings in progress on copies of the boards.
-#[derive(Debug)]
-struct Hands {
-    pits: [Row; MAX_PITS],
-    /// The pit lifted from; 255 in a lane that has nothing to do.
-    at: Row,
-    /// Seeds in hand.
-    held: Row,
-    /// The first column that a lane has not tried.
-    next: Row,
+    /// A row for each pit.
+    pits: Box<[Row]>,
 }
 
 impl LaneBoards {
     /// Makes 64 empty boards.
     pub(super) fn new(shared: Arc<Shared>) -> LaneBoards {
-        let none = Row([u8::MAX; LANES]);
-        LaneBoards {
-            shared,
-            pits: [Row::ZERO; MAX_PITS],
-            hands: Hands {
-                pits: [Row::ZERO; MAX_PITS],
-                at: none,
-                held: Row::ZERO,
-                next: Row::ZERO,
-            },
+        let pits = vec![Row::ZERO; shared.ring.pits].into_boxed_slice();
+        LaneBoards { shared, pits }
+    }
+
+    /// Adds the columns of a lane to those to be followed.
+    fn follow(&self, lane: usize, columns: u64, pending: &mut Pending) {
+        for column in lanes_of(columns) {
+            let id = pending.id(lane, column);
+            pending
+                .sowings
+                .push(Sowing::new(turned(&self.pits, lane, column), id));
         }
     }
 
-    fn board(&self, lane: usize) -> [u8; MAX_PITS] {
-        let mut board = [0; MAX_PITS];
-        for (seeds, row) in board.iter_mut().zip(&self.pits[..self.shared.ring.pits]) {
-            *seeds = row.0[lane];
-        }
-        board
-    }
-
-    /// Takes the endless ones of a lane's occupied columns from `first` on out of the set.
-    fn follow(&self, lane: usize, first: usize, out: &mut [u64; LANES]) {
-        let board = self.board(lane);
-        for column in lanes_of(out[lane] & u64::MAX << first) {
-            if self
-                .shared
-                .relay
-                .relay(&mut board.clone(), column)
-                .is_none()
-            {
-                out[lane] &= !(1 << column);
-            }
-        }
-    }
-
-    fn together(&self, lanes: u64) -> bool {
-        lanes.count_ones() >= MIN_LANES && self.shared.lap_limit > MAX_LAPS
+    /// Finishes the sowings of `pending` from `first` on and takes them out.
+    fn land(&mut self, pending: &mut Pending, first: usize, sown: &mut Sown) {
+        let (pits, shared) = (&mut self.pits, &self.shared);
+        let count = pits.len();
+        shared
+            .follower
+            .finish(&pending.sowings[first..], &mut |id, landed| {
+                let (_, lane, column) = Pending::place(id);
+                let Some(landed) = landed else {
+                    sown.endless |= 1 << lane;
+                    return;
+                };
+                let last = (column + landed.turned) % count;
+                sown.last[lane] = last as u8;
+                let (before, from) = pits.split_at_mut(last);
+                for (row, seeds) in from.iter_mut().chain(before).zip(landed.board) {
+                    row.0[lane] = seeds;
+                }
+            });
+        pending.sowings.truncate(first);
     }
 }
 
-/// Tries the columns of the lanes; returns the lanes whose sowings are to be followed.
-struct Try<'a> {
-    ring: &'a Ring,
-    pits: &'a [Row; MAX_PITS],
-    hands: &'a mut Hands,
-    lanes: u64,
-}
-
-impl Kernel for Try<'_> {
-    type Output = u64;
-
-    #[inline(always)]
-    fn run<V: Vector>(self, v: V) -> u64 {
-        match self.ring.pits {
-            12 => self.try_all::<V, 12>(v),
-            16 => self.try_all::<V, 16>(v),
-            20 => self.try_all::<V, 20>(v),
-            _ => self.try_all::<V, 0>(v),
-        }
-    }
-}
-
-impl Try<'_> {
-    #[inline(always)]
-    fn try_all<V: Vector, const PITS: usize>(self, v: V) -> u64 {
-        let pits = if PITS > 0 { PITS } else { self.ring.pits };
-        let Try {
-            ring,
-            pits: boards,
-            hands,
-            lanes,
-        } = self;
-        hands.next = Row::ZERO;
-        hands.held = Row::ZERO;
-        hands.at = Row([u8::MAX; LANES]);
-        let mut trying = take_candidates(v, pits, boards, hands, lanes);
-        for _ in 0..MAX_LAPS {
-            if trying.count_ones() <= STRAGGLERS {
-                break;
-            }
-            let (at, held) = (&mut hands.at, &mut hands.held);
-            let next = sow_lap(v, pits, ring, &mut hands.pits, at, held);
-            let waiting = trying & !v.bits(v.some(next));
-            if waiting.count_ones() >= WAITING.min(trying.count_ones().div_ceil(2)) {
-                trying &= !waiting | take_candidates(v, pits, boards, hands, waiting);
-            }
-        }
-        trying
-    }
-}
-
-/// Lets the waiting lanes lift their next occupied pits and returns those that had one.
-#[inline(always)]
-fn take_candidates<V: Vector>(
-    v: V,
-    pits: usize,
-    boards: &[Row; MAX_PITS],
-    hands: &mut Hands,
-    waiting: u64,
-) -> u64 {
-    let mask = v.mask(waiting);
-    let first = v.load(&hands.next);
-    let (mut column, mut held) = (v.splat(u8::MAX), v.splat(0));
-    for number in (0..pits / 2).rev() {
-        let here = v.splat(number as u8);
-        let seeds = v.load(&boards[number]);
-        let untried = v.without(v.and(mask, v.some(seeds)), v.lt_small(here, first));
-        column = v.select(untried, here, column);
-        held = v.select(untried, seeds, held);
-    }
-    let found = v.some(held);
-    for (pit, (copy, row)) in hands.pits[..pits].iter_mut().zip(boards).enumerate() {
-        let mut seeds = v.load(row);
-        if pit < pits / 2 {
-            seeds = v.clear(seeds, v.eq(column, v.splat(pit as u8)));
-        }
-        v.store(v.select(found, seeds, v.load(copy)), copy);
-    }
-    for (row, new) in [
-        (&mut hands.at, column),
-        (&mut hands.held, held),
-        (&mut hands.next, v.add(column, v.splat(1))),
-    ] {
-        v.store(v.select(mask, new, v.load(row)), row);
-    }
-    v.bits(found)
-}
-
-/// Sows one column in every lane; returns the lanes whose sowings are to be followed.
+/// Sows one column in every lane and adds the sowings that take long to `pending`.
 struct SowAll<'a> {
     ring: &'a Ring,
-    hands: &'a mut Hands,
+    pits: &'a mut [Row],
     lanes: u64,
+    columns: &'a [u8; LANES],
+    pending: &'a mut Pending,
 }
 
 impl Kernel for SowAll<'_> {
-    type Output = u64;
+    /// The pits of the last seeds.
+    type Output = [u8; LANES];
 
     #[inline(always)]
-    fn run<V: Vector>(self, v: V) -> u64 {
-        let SowAll { ring, hands, lanes } = self;
-        let mut sowing = lanes;
-        for _ in 0..MAX_LAPS {
-            if sowing.count_ones() <= STRAGGLERS {
-                break;
-            }
-            let (at, held) = (&mut hands.at, &mut hands.held);
-            let next = sow_lap(v, ring.pits, ring, &mut hands.pits, at, held);
-            sowing &= v.bits(v.some(next));
+    fn run<V: Vector>(self, v: V) -> [u8; LANES] {
+        match self.ring.pits {
+            12 => self.sow_all::<V, 12>(v),
+            16 => self.sow_all::<V, 16>(v),
+            20 => self.sow_all::<V, 20>(v),
+            _ => self.sow_all::<V, 0>(v),
         }
-        sowing
     }
+}
+
+impl SowAll<'_> {
+    #[inline(always)]
+    fn sow_all<V: Vector, const PITS: usize>(self, v: V) -> [u8; LANES] {
+        let pits = if PITS > 0 { PITS } else { self.ring.pits };
+        let boards = &mut self.pits[..pits];
+        let mut copies = [v.splat(0); MAX_PITS];
+        let mut hand = choose_pits(v, boards, &mut copies, self.lanes, self.columns);
+        let (mut sowing, mut laps) = (self.lanes, 0);
+        while sowing.count_ones() > STRAGGLERS && laps < MAX_LAPS {
+            let relays = sow_next::<V, PITS>(v, self.ring, &mut copies[..pits], &mut hand);
+            sowing &= v.bits(relays);
+            laps += 1;
+        }
+        if sowing != 0 {
+            let stopped = Stopped::new(v, &copies, pits, &hand);
+            for lane in lanes_of(sowing) {
+                let column = usize::from(self.columns[lane]);
+                let id = self.pending.id(lane, column);
+                let start = turned(boards, lane, column);
+                let sowing = stopped.sowing(start, column, lane, laps, id);
+                self.pending.sowings.push(sowing);
+            }
+        }
+        let landed = v.mask(self.lanes & !sowing);
+        for (row, &seeds) in boards.iter_mut().zip(&copies) {
+            v.store(v.select(landed, seeds, v.load(row)), row);
+        }
+        row_of(v, hand.at).0
+    }
+}
+
+/// Chooses one pit of the own row in every lane of a set; the other lanes are empty.
+#[inline(always)]
+fn choose_pits<V: Vector>(
+    v: V,
+    boards: &[Row],
+    copies: &mut [V::Bytes; MAX_PITS],
+    lanes: u64,
+    columns: &[u8; LANES],
+) -> Hand<V> {
+    let mask = v.mask(lanes);
+    let at = v.keep(v.load(&Row(*columns)), mask);
+    let mut held = v.splat(0);
+    for (pit, (copy, row)) in copies.iter_mut().zip(boards).enumerate() {
+        *copy = v.keep(v.load(row), mask);
+        if pit < boards.len() / 2 {
+            held = v.select(v.eq(at, v.splat(pit as u8)), *copy, held);
+        }
+    }
+    Hand { at, held }
 }
 
 /// Exchanges the rows of the lanes in a set.
@@ -272,6 +256,34 @@ impl Kernel for Occupied<'_> {
             v.store(bits, set);
         }
         sets
+    }
+}
+
+/// Writes the boards of the first lanes, `i16[rows, 2C]` at the front of every `length`.
+struct Observe<'a> {
+    pits: &'a [Row],
+    out: &'a mut [i16],
+    length: usize,
+}
+
+impl Kernel for Observe<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<V: Vector>(self, _: V) {
+        for (number, pits) in self.pits.chunks(8).enumerate() {
+            let words = words_of_lanes(pits);
+            let first = 8 * number;
+            for (out, word) in self.out.chunks_exact_mut(self.length).zip(words) {
+                let seeds = word.to_le_bytes().map(i16::from);
+                // Of fixed length, so that it is one store.
+                match (out.get_mut(first..first + 8), pits.len()) {
+                    (Some(out), 8) => out.copy_from_slice(&seeds),
+                    (Some(out), 4) => out[..4].copy_from_slice(&seeds[..4]),
+                    _ => out[first..first + pits.len()].copy_from_slice(&seeds[..pits.len()]),
+                }
+            }
+        }
     }
 }
 
@@ -344,49 +356,34 @@ impl Boards for LaneBoards {
     }
 
     fn turn(&mut self, lanes: u64) {
-        let pits = &mut self.pits[..self.shared.ring.pits];
+        let pits = &mut self.pits;
         let _ = self.shared.instructions.run(Turn { pits, lanes });
     }
 
-    fn sow(&mut self, lanes: u64, columns: &[u8; LANES]) -> Sown {
-        let shared = self.shared.clone();
-        let mut last = [0; LANES];
-        let mut left = lanes;
-        if self.together(lanes) {
-            self.hands.pits = self.pits;
-            self.hands.at = Row([u8::MAX; LANES]);
-            self.hands.held = Row::ZERO;
+    fn sow(&mut self, lanes: u64, columns: &[u8; LANES], pending: &mut Pending) -> Sown {
+        let first = pending.sowings.len();
+        let mut sown = Sown {
+            last: [0; LANES],
+            endless: 0,
+        };
+        if self.shared.together(lanes) {
+            let sow = SowAll {
+                ring: &self.shared.ring,
+                pits: &mut self.pits,
+                lanes,
+                columns,
+                pending,
+            };
+            sown.last = self.shared.instructions.run(sow).unwrap_or(sown.last);
+        } else {
             for lane in lanes_of(lanes) {
-                let column = usize::from(columns[lane]);
-                self.hands.at.0[lane] = columns[lane];
-                self.hands.held.0[lane] = std::mem::take(&mut self.hands.pits[column].0[lane]);
-            }
-            let (ring, hands) = (&shared.ring, &mut self.hands);
-            let sow = SowAll { ring, hands, lanes };
-            left = shared.instructions.run(sow).unwrap_or(lanes);
-            last = self.hands.at.0;
-            let before = self.pits;
-            self.pits = self.hands.pits;
-            for lane in lanes_of(left) {
-                for (row, before) in self.pits[..shared.ring.pits].iter_mut().zip(&before) {
-                    row.0[lane] = before.0[lane];
-                }
+                self.follow(lane, 1 << columns[lane], pending);
             }
         }
-        let mut endless = 0;
-        for lane in lanes_of(left) {
-            let mut board = self.board(lane);
-            match shared.relay.relay(&mut board, columns[lane].into()) {
-                Some(pit) => {
-                    last[lane] = pit;
-                    for (row, seeds) in self.pits[..shared.ring.pits].iter_mut().zip(board) {
-                        row.0[lane] = seeds;
-                    }
-                }
-                None => endless |= 1 << lane,
-            }
+        if pending.sowings.len() > first {
+            self.land(pending, first, &mut sown);
         }
-        Sown { last, endless }
+        sown
     }
 
     fn occupied(&self, lanes: u64, out: &mut [u64; LANES]) {
@@ -398,42 +395,27 @@ impl Boards for LaneBoards {
         }
     }
 
-    fn legal(&mut self, lanes: u64, out: &mut [u64; LANES]) {
+    fn legal(&mut self, lanes: u64, out: &mut [u64; LANES], pending: &mut Pending) {
         self.occupied(lanes, out);
-        let mut left = lanes;
-        let together = self.together(lanes);
-        if together {
-            let tried = Try {
-                ring: &self.shared.ring,
-                pits: &self.pits,
-                hands: &mut self.hands,
-                lanes,
-            };
-            left = self.shared.instructions.run(tried).unwrap_or(lanes);
+        if self.shared.together(lanes) {
+            pending.boards.extend_from_slice(&self.pits);
+            pending.waiting.push((pending.block, lanes));
+            return;
         }
-        for lane in lanes_of(left) {
-            // The candidate in hand is the one before the first that was not tried.
-            let next = if together {
-                usize::from(self.hands.next.0[lane])
-            } else {
-                0
-            };
-            self.follow(lane, next.saturating_sub(1), out);
+        for lane in lanes_of(lanes) {
+            self.follow(lane, out[lane], pending);
         }
     }
 
     fn observe(&self, out: &mut [i16], length: usize) {
-        let pits = &self.pits[..self.shared.ring.pits];
-        for (lane, out) in out.chunks_exact_mut(length).enumerate() {
-            for (seeds, row) in out.iter_mut().zip(pits) {
-                *seeds = row.0[lane].into();
-            }
-        }
+        let pits = &self.pits;
+        let observe = Observe { pits, out, length };
+        self.shared.instructions.run(observe);
     }
 
     fn capture(&mut self, lanes: u64, last: &[u8; LANES], ruleset: &Ruleset) -> [u16; LANES] {
         let capture = Capture {
-            pits: &mut self.pits[..self.shared.ring.pits],
+            pits: &mut self.pits,
             last,
             lanes,
             lone_stays: ruleset.lone_capture() == LoneCapture::Stays,

@@ -28,8 +28,9 @@
 //! that was measured to be fastest:
 //!
 //! - *Lanes*, with vector instructions, for boards of up to 32 pits and 255 seeds: a row of bytes
-//!   holds one pit of all 64 boards, and all lanes sow lap by lap together. A lane whose sowing
-//!   has ended takes its board's next candidate, so that a long sowing holds up nothing.
+//!   holds one pit of all 64 boards, and all lanes sow lap by lap together. Masks are found for
+//!   many blocks at once: a lane whose sowing has ended takes the next candidate of any board, and
+//!   long sowings leave their lanes to be followed several at a time, so that none holds up others.
 //! - *Packed*, the same boards on every processor: a byte a pit in one to four words, where a lap
 //!   is a table look-up and an addition, four candidates in flight.
 //! - *Rows*, with vector instructions, for larger boards and up to 12 seeds a pit: a row of bytes
@@ -49,13 +50,19 @@ mod config;
 mod end;
 mod engine;
 mod error;
+mod known;
 mod lanes;
 mod light;
 pub(crate) mod opening;
 mod packed;
+mod pending;
+mod ply;
 mod rows;
 pub(crate) mod simd;
 mod snapshot;
+mod stopped;
+mod transpose;
+mod trial;
 mod wide;
 
 pub(crate) use boards::lanes_of;

@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use crate::batch::LANES;
 use crate::batch::boards::{Boards, MAX_PACKED_SEEDS, Sown, lanes_of};
+use crate::batch::pending::{Follow, Landed, MAX_PITS, Pending, Sowing};
 use crate::ruleset::{Direction, Ruleset};
 
 /// Lanes in flight at once; more spill out of the registers (measured, 3 to 12).
@@ -165,30 +166,46 @@ impl<const W: usize> LapTable<W> {
     }
 }
 
-/// Sows one board at a time.
-pub(super) trait Relay: std::fmt::Debug + Send + Sync {
-    /// Sows a column, a byte for each pit; `None`, and the board is as it was, when the sowing is
-    /// endless (S6). Returns the pit of the last seed.
-    fn relay(&self, board: &mut [u8; 32], column: usize) -> Option<u8>;
-}
-
-impl<const W: usize> Relay for LapTable<W> {
-    fn relay(&self, board: &mut [u8; 32], column: usize) -> Option<u8> {
+impl<const W: usize> LapTable<W> {
+    /// Sows a sowing from its start, one of few that are left.
+    fn follow(&self, sowing: &Sowing) -> Option<(Word<W>, usize)> {
         let mut words = [0; W];
-        for (word, bytes) in words.iter_mut().zip(board.as_chunks::<8>().0) {
+        for (word, bytes) in words.iter_mut().zip(sowing.start.as_chunks::<8>().0) {
             *word = u64::from_le_bytes(*bytes);
         }
-        let entry = column << 8 | usize::from(board[column]);
-        let (words, last) = LapTable::relay(self, words, entry)?;
-        for (word, bytes) in words.iter().zip(board.as_chunks_mut::<8>().0) {
-            *bytes = word.to_le_bytes();
-        }
-        Some(last as u8)
+        // The board is turned so that the pit lifted first is pit 0.
+        self.relay(words, sowing.start[0].into())
     }
 }
 
-/// Returns what sows boards of a rule set one at a time, `None` for more than 32 pits.
-pub(super) fn relay_of(ruleset: &Ruleset) -> Option<Box<dyn Relay>> {
+impl<const W: usize> Follow for LapTable<W> {
+    fn find_endless(&self, queue: &mut Vec<Sowing>, endless: &mut dyn FnMut(u32)) {
+        for sowing in queue.drain(..) {
+            if self.follow(&sowing).is_none() {
+                endless(sowing.id);
+            }
+        }
+    }
+
+    fn finish(&self, queue: &[Sowing], ended: &mut dyn FnMut(u32, Option<Landed>)) {
+        for sowing in queue {
+            let landed = self.follow(sowing).map(|(words, last)| {
+                let mut board = [0; MAX_PITS];
+                for (pit, seeds) in board.iter_mut().take(self.pits).enumerate() {
+                    *seeds = seeds_of(&words, (last + pit) % self.pits) as u8;
+                }
+                Landed {
+                    board,
+                    turned: last,
+                }
+            });
+            ended(sowing.id, landed);
+        }
+    }
+}
+
+/// Returns what follows sowings one at a time under a rule set, `None` for more than 32 pits.
+pub(super) fn follower_of(ruleset: &Ruleset) -> Option<Box<dyn Follow>> {
     Some(match ruleset.pits().div_ceil(8) {
         1 => Box::new(LapTable::<1>::new(ruleset)),
         2 => Box::new(LapTable::<2>::new(ruleset)),
@@ -419,7 +436,7 @@ impl<const W: usize> Boards for Packed<W> {
         }
     }
 
-    fn sow(&mut self, lanes: u64, columns: &[u8; LANES]) -> Sown {
+    fn sow(&mut self, lanes: u64, columns: &[u8; LANES], _: &mut Pending) -> Sown {
         let mut queue = self.take_queue();
         for lane in lanes_of(lanes) {
             let column = usize::from(columns[lane]);
@@ -451,7 +468,7 @@ impl<const W: usize> Boards for Packed<W> {
         }
     }
 
-    fn legal(&mut self, lanes: u64, out: &mut [u64; LANES]) {
+    fn legal(&mut self, lanes: u64, out: &mut [u64; LANES], _: &mut Pending) {
         let mut queue = self.take_queue();
         for lane in lanes_of(lanes) {
             out[lane] = self.list(lane, &mut queue);

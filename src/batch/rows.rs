@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use crate::batch::LANES;
 use crate::batch::boards::{Boards, Sown, lanes_of};
+use crate::batch::pending::Pending;
 use crate::batch::simd::{Instructions, LIGHT, RowBoard, RowKernel, RowRing, RowVector, Sowings};
 use crate::batch::wide::Wide;
 use crate::pit::MAX_PITS;
@@ -307,7 +308,7 @@ impl Boards for RowBoards {
         }
     }
 
-    fn sow(&mut self, lanes: u64, columns: &[u8; LANES]) -> Sown {
+    fn sow(&mut self, lanes: u64, columns: &[u8; LANES], pending: &mut Pending) -> Sown {
         let shared = self.shared.clone();
         let mut sown = Sown {
             last: [0; LANES],
@@ -326,7 +327,7 @@ impl Boards for RowBoards {
         if let Some(wide) = &mut self.wide
             && lanes & self.heavy != 0
         {
-            let of_wide = wide.sow(lanes & self.heavy, columns);
+            let of_wide = wide.sow(lanes & self.heavy, columns, pending);
             sown.endless = of_wide.endless;
             for lane in lanes_of(lanes & self.heavy) {
                 sown.last[lane] = of_wide.last[lane];
@@ -363,7 +364,7 @@ impl Boards for RowBoards {
         }
     }
 
-    fn legal(&mut self, lanes: u64, out: &mut [u64; LANES]) {
+    fn legal(&mut self, lanes: u64, out: &mut [u64; LANES], pending: &mut Pending) {
         self.occupied(lanes & !self.heavy, out);
         let tried = Try {
             shared: &self.shared,
@@ -373,7 +374,7 @@ impl Boards for RowBoards {
         };
         let _ = self.shared.instructions.run_rows(tried);
         if let Some(wide) = &mut self.wide {
-            wide.legal(lanes & self.heavy, out);
+            wide.legal(lanes & self.heavy, out, pending);
         }
     }
 

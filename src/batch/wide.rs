@@ -3,6 +3,7 @@
 use crate::batch::LANES;
 use crate::batch::boards::{Boards, Sown, lanes_of};
 use crate::batch::light::Light;
+use crate::batch::pending::Pending;
 use crate::pit::MAX_PITS;
 use crate::ruleset::Ruleset;
 use crate::sowing;
@@ -79,7 +80,7 @@ impl Boards for Wide {
         }
     }
 
-    fn sow(&mut self, lanes: u64, columns: &[u8; LANES]) -> Sown {
+    fn sow(&mut self, lanes: u64, columns: &[u8; LANES], _: &mut Pending) -> Sown {
         let ruleset = self.ruleset;
         let mut sown = Sown {
             last: [0; LANES],
@@ -110,7 +111,7 @@ impl Boards for Wide {
         }
     }
 
-    fn legal(&mut self, lanes: u64, out: &mut [u64; LANES]) {
+    fn legal(&mut self, lanes: u64, out: &mut [u64; LANES], _: &mut Pending) {
         self.occupied(lanes, out);
         for lane in lanes_of(lanes) {
             let board = self.board(lane);

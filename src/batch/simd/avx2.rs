@@ -8,7 +8,7 @@
 
 use std::arch::x86_64::*;
 
-use super::vector::{Kernel, LANES, Prefixes, Row, Steps, Streams, Vector};
+use super::vector::{Kernel, LANES, Prefixes, Row, Steps, Streams, Vector, deal_each, pack_each};
 
 /// Proof that the processor has AVX2.
 #[derive(Clone, Copy, Debug)]
@@ -239,6 +239,22 @@ impl Vector for Avx2 {
     }
 
     #[inline(always)]
+    fn of_lanes(self, row: &Row, lanes: Two) -> Two {
+        // SAFETY: as above.
+        unsafe { [of_lanes_32(row, lanes[0]), of_lanes_32(row, lanes[1])] }
+    }
+
+    #[inline(always)]
+    fn deal(self, queue: &[u8], lanes: u64, old: Two) -> Two {
+        deal_each(self, queue, lanes, old)
+    }
+
+    #[inline(always)]
+    fn pack(self, bytes: Two, lanes: u64, out: &mut [u8]) {
+        pack_each(self, bytes, lanes, out);
+    }
+
+    #[inline(always)]
     fn begin_lap(self, prefixes: &Prefixes, pits: usize, first: Two, rest: Two) -> Lap {
         if pits > SHUFFLED {
             return Lap::Steps(Steps::new(self, pits, first, rest));
@@ -279,6 +295,31 @@ impl Vector for Avx2 {
             }
         }
         self.load(&drawn)
+    }
+}
+
+/// Takes 32 bytes of a row by their numbers, below 64.
+///
+/// # Safety
+/// The processor has AVX2.
+#[inline(always)]
+unsafe fn of_lanes_32(row: &Row, lanes: __m256i) -> __m256i {
+    // SAFETY: the caller's promise; the row has four aligned quarters of 16 bytes.
+    unsafe {
+        let at: *const __m128i = row.0.as_ptr().cast();
+        let (a, b) = (_mm_load_si128(at), _mm_load_si128(at.add(1)));
+        let (c, d) = (_mm_load_si128(at.add(2)), _mm_load_si128(at.add(3)));
+        // Bits 4 and 5 of a number choose a quarter.
+        let odd = _mm256_slli_epi16(lanes, 3);
+        let upper = _mm256_slli_epi16(lanes, 2);
+        let within = _mm256_and_si256(lanes, _mm256_set1_epi8(15));
+        let a = _mm256_shuffle_epi8(_mm256_broadcastsi128_si256(a), within);
+        let b = _mm256_shuffle_epi8(_mm256_broadcastsi128_si256(b), within);
+        let c = _mm256_shuffle_epi8(_mm256_broadcastsi128_si256(c), within);
+        let d = _mm256_shuffle_epi8(_mm256_broadcastsi128_si256(d), within);
+        let low = _mm256_blendv_epi8(a, b, odd);
+        let high = _mm256_blendv_epi8(c, d, odd);
+        _mm256_blendv_epi8(low, high, upper)
     }
 }
 

@@ -1,4 +1,5 @@
-//! The vector operations on AVX-512 (F, BW, DQ, VL, VBMI, GFNI): one register holds a byte of all 64 lanes.
+//! The vector operations on AVX-512 (F, BW, DQ, VL, VBMI, VBMI2, GFNI): one register holds a byte of
+//! all 64 lanes.
 //!
 //! Unsafe code is needed to call instructions that not every processor has. A value of
 //! [`Avx512`] exists only where [`Avx512::detect`] found them.
@@ -10,7 +11,7 @@ use std::arch::x86_64::*;
 
 use super::vector::{Kernel, LANES, Prefixes, Row, Streams, Vector};
 
-/// Proof that the processor has AVX-512 F, BW, DQ, VL, VBMI and GFNI.
+/// Proof that the processor has AVX-512 F, BW, DQ, VL, VBMI, VBMI2 and GFNI.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Avx512(());
 
@@ -22,6 +23,7 @@ impl Avx512 {
             && is_x86_feature_detected!("avx512dq")
             && is_x86_feature_detected!("avx512vl")
             && is_x86_feature_detected!("avx512vbmi")
+            && is_x86_feature_detected!("avx512vbmi2")
             && is_x86_feature_detected!("gfni")
             && is_x86_feature_detected!("popcnt");
         found.then_some(Avx512(()))
@@ -35,7 +37,7 @@ impl Avx512 {
 }
 
 /// Compiles a kernel with the instructions switched on.
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,gfni,popcnt")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,gfni,popcnt")]
 fn run<K: Kernel>(v: Avx512, kernel: K) -> K::Output {
     kernel.run(v)
 }
@@ -169,6 +171,29 @@ impl Vector for Avx512 {
     #[inline(always)]
     fn mask(self, bits: u64) -> __mmask64 {
         bits
+    }
+
+    #[inline(always)]
+    fn of_lanes(self, row: &Row, lanes: __m512i) -> __m512i {
+        unsafe { _mm512_permutexvar_epi8(lanes, self.load(row)) }
+    }
+
+    #[inline(always)]
+    fn deal(self, queue: &[u8], lanes: u64, old: __m512i) -> __m512i {
+        let queue = &queue[..LANES];
+        unsafe {
+            let queue = _mm512_loadu_si512(queue.as_ptr().cast());
+            _mm512_mask_expand_epi8(old, lanes, queue)
+        }
+    }
+
+    #[inline(always)]
+    fn pack(self, bytes: __m512i, lanes: u64, out: &mut [u8]) {
+        let out = &mut out[..LANES];
+        unsafe {
+            let packed = _mm512_maskz_compress_epi8(lanes, bytes);
+            _mm512_storeu_si512(out.as_mut_ptr().cast(), packed);
+        }
     }
 
     #[inline(always)]

@@ -10,15 +10,21 @@ use thiserror::Error;
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
+#[cfg(target_arch = "x86_64")]
+mod flight;
 mod lap;
 mod portable;
 mod rows;
 mod rows_lap;
 #[cfg(target_arch = "x86_64")]
 mod rows_x86;
+#[cfg(target_arch = "x86_64")]
+mod turned_lap;
 mod vector;
 
-pub(crate) use lap::{Hand, Ring, sow_lap, sow_next};
+#[cfg(target_arch = "x86_64")]
+pub(in crate::batch) use flight::Flight;
+pub(crate) use lap::{Hand, Ring, sow_next};
 pub(crate) use rows::{RowBoard, RowKernel, RowVector};
 pub(crate) use rows_lap::{LIGHT, RowRing, Sowings};
 pub(crate) use vector::{Kernel, LANES, MAX_PITS, Row, Streams, Vector};
@@ -113,6 +119,25 @@ impl Instructions {
         }
     }
 
+    /// Runs a kernel with these instructions, or in plain Rust where there are none.
+    pub(in crate::batch) fn run_any<K: Kernel>(self, kernel: K) -> K::Output {
+        #[cfg(target_arch = "x86_64")]
+        match self {
+            Instructions::Avx2 => {
+                if let Some(proof) = avx2::Avx2::detect() {
+                    return proof.run(kernel);
+                }
+            }
+            Instructions::Avx512 => {
+                if let Some(proof) = avx512::Avx512::detect() {
+                    return proof.run(kernel);
+                }
+            }
+            Instructions::Scalar | Instructions::Portable => {}
+        }
+        kernel.run(portable::Portable)
+    }
+
     /// Runs a kernel with these instructions, `None` where they are not there.
     ///
     /// [`Instructions::Scalar`] has no lanes and runs nothing.
@@ -140,4 +165,61 @@ pub struct InstructionsError {
     pub value: String,
     /// The names that this processor has.
     pub expected: Vec<&'static str>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Instructions, Kernel, LANES, Row, Vector};
+
+    /// Deals, packs and moves bytes between lanes.
+    struct Move<'a> {
+        row: &'a Row,
+        from: &'a Row,
+        lanes: u64,
+    }
+
+    impl Kernel for Move<'_> {
+        type Output = ([u8; LANES], [u8; LANES], Vec<u8>);
+
+        #[inline(always)]
+        fn run<V: Vector>(self, v: V) -> Self::Output {
+            let (mut moved, mut dealt) = (Row::ZERO, Row::ZERO);
+            let (row, from) = (v.load(self.row), v.load(self.from));
+            v.store(v.of_lanes(self.row, from), &mut moved);
+            v.store(v.deal(&self.row.0, self.lanes, from), &mut dealt);
+            let mut packed = [0; LANES];
+            v.pack(row, self.lanes, &mut packed);
+            let packed = packed[..self.lanes.count_ones() as usize].to_vec();
+            (moved.0, dealt.0, packed)
+        }
+    }
+
+    #[test]
+    fn bytes_move_between_lanes_alike_on_all_instructions() {
+        let row = Row(std::array::from_fn(|lane| (lane * 37 + 11) as u8));
+        let from = Row(std::array::from_fn(|lane| (lane * 29 + 5) as u8 % 64));
+        for lanes in [0, u64::MAX, 1, 1 << 63, 0xF0F0_1234_8001_7FFE] {
+            let (row, from) = (&row, &from);
+            let set = |lane: usize| lanes >> lane & 1 == 1;
+            let members: Vec<usize> = (0..LANES).filter(|&lane| set(lane)).collect();
+            let mut dealt = from.0;
+            for (&lane, byte) in members.iter().zip(row.0) {
+                dealt[lane] = byte;
+            }
+            let packed: Vec<u8> = members.iter().map(|&lane| row.0[lane]).collect();
+            let moved = from.0.map(|lane| row.0[usize::from(lane)]);
+            for instructions in Instructions::ALL {
+                if instructions == Instructions::Scalar || !instructions.is_available() {
+                    continue;
+                }
+                let got = instructions.run(Move { row, from, lanes });
+                assert_eq!(
+                    got,
+                    Some((moved, dealt, packed.clone())),
+                    "{}",
+                    instructions.name()
+                );
+            }
+        }
+    }
 }

@@ -2,7 +2,7 @@
 
 use crate::rng;
 
-use super::vector::{LANES, Prefixes, Row, Steps, Streams, Vector};
+use super::vector::{LANES, Prefixes, Row, Steps, Streams, Vector, deal_each, pack_each};
 
 /// Works on every processor.
 #[derive(Clone, Copy, Debug)]
@@ -166,6 +166,21 @@ impl Vector for Portable {
             *byte = flag(bits >> lane & 1 == 1);
         }
         mask
+    }
+
+    #[inline(always)]
+    fn of_lanes(self, row: &Row, lanes: Bytes) -> Bytes {
+        lanes.map(|lane| row.0[usize::from(lane) % LANES])
+    }
+
+    #[inline(always)]
+    fn deal(self, queue: &[u8], lanes: u64, old: Bytes) -> Bytes {
+        deal_each(self, queue, lanes, old)
+    }
+
+    #[inline(always)]
+    fn pack(self, bytes: Bytes, lanes: u64, out: &mut [u8]) {
+        pack_each(self, bytes, lanes, out);
     }
 
     #[inline(always)]

@@ -107,6 +107,14 @@ pub(crate) trait Vector: Copy {
     /// Takes `one` where the bit is set and `zero` elsewhere.
     fn choose(self, choice: Self::Choice, one: Self::Bytes, zero: Self::Bytes) -> Self::Bytes;
 
+    /// Takes the byte of the lane that each byte of `lanes` names, below 64.
+    fn of_lanes(self, row: &Row, lanes: Self::Bytes) -> Self::Bytes;
+    /// Deals the first bytes of a queue, of at least 64, to the lanes of a set in order; the others keep theirs.
+    fn deal(self, queue: &[u8], lanes: u64, old: Self::Bytes) -> Self::Bytes;
+    /// Moves the bytes of the lanes of a set to the front of `out`, of at least 64 bytes, in order;
+    /// any bytes follow them.
+    fn pack(self, bytes: Self::Bytes, lanes: u64, out: &mut [u8]);
+
     /// Prepares a lap that drops `rest` seeds, fewer than there are pits, from the pit `first` on,
     /// which may also be the number of pits and is pit 0 then.
     fn begin_lap(
@@ -165,5 +173,34 @@ impl<V: Vector> Steps<V> {
         let steps = v.add(self.steps, v.splat(1));
         self.steps = v.min(steps, v.sub(steps, self.count));
         seeds
+    }
+}
+
+/// Does what [`Vector::deal`] does, lane by lane.
+#[inline(always)]
+pub(super) fn deal_each<V: Vector>(v: V, queue: &[u8], mut lanes: u64, old: V::Bytes) -> V::Bytes {
+    let mut row = Row::ZERO;
+    v.store(old, &mut row);
+    for &byte in &queue[..LANES] {
+        if lanes == 0 {
+            break;
+        }
+        row.0[lanes.trailing_zeros() as usize % LANES] = byte;
+        lanes &= lanes - 1;
+    }
+    v.load(&row)
+}
+
+/// Does what [`Vector::pack`] does, lane by lane.
+#[inline(always)]
+pub(super) fn pack_each<V: Vector>(v: V, bytes: V::Bytes, mut lanes: u64, out: &mut [u8]) {
+    let mut row = Row::ZERO;
+    v.store(bytes, &mut row);
+    for byte in &mut out[..LANES] {
+        if lanes == 0 {
+            break;
+        }
+        *byte = row.0[lanes.trailing_zeros() as usize % LANES];
+        lanes &= lanes - 1;
     }
 }
