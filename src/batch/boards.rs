@@ -107,9 +107,11 @@ pub(super) enum Shape {
 impl Shape {
     /// Chooses the shape for games that start under `ruleset`.
     ///
-    /// Packed boards are the twin of lanes without vector instructions.
-    pub(super) fn of(ruleset: &Ruleset, instructions: Instructions) -> Shape {
-        if let Some(shared) = Shared::new(ruleset, instructions) {
+    /// Packed boards are the twin of lanes without vector instructions, and beat lanes in plain
+    /// Rust (measured): only a test has `asked` for these.
+    pub(super) fn of(ruleset: &Ruleset, instructions: Instructions, asked: bool) -> Shape {
+        let in_lanes = asked || instructions != Instructions::Portable;
+        if in_lanes && let Some(shared) = Shared::new(ruleset, instructions) {
             return Shape::Lanes(Arc::new(shared));
         }
         let large = || match RowShared::new(ruleset, instructions) {

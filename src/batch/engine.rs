@@ -65,14 +65,11 @@ impl Batch {
     /// [`BatchError`] for a setting outside its range, or when the threads cannot be started.
     pub fn new(config: BatchConfig) -> Result<Batch, BatchError> {
         config.check()?;
-        let instructions = match Instructions::chosen(config.instructions)? {
-            // Packed words beat lanes in plain Rust (measured); only a test asks for these.
-            Instructions::Portable if config.instructions.is_none() => Instructions::Scalar,
-            chosen => chosen,
-        };
+        let instructions = Instructions::chosen(config.instructions)?;
+        let asked = config.instructions.is_some();
         let terms = Terms {
             ruleset: config.ruleset,
-            shape: Shape::of(&config.ruleset, instructions),
+            shape: Shape::of(&config.ruleset, instructions, asked),
             instructions,
             start: Position::start(&config.ruleset),
             max_plies: config.max_plies.unwrap_or(u32::MAX),
