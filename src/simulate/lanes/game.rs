@@ -157,9 +157,17 @@ pub(super) fn sow_out(pits: &Pits, rules: &Rules, origin: u8) -> (u32, u64) {
 fn sow_lap(pits: &mut Pits, rules: &Rules, at: &mut usize) -> u64 {
     let lifted = std::mem::take(&mut pits[*at]);
     let back = rules.ruleset.direction() == Direction::Parity && lifted % 2 == 1;
-    let stride = if back { rules.pits() - 1 } else { 1 };
+    let (end, turn) = if back {
+        (0, rules.pits() - 1)
+    } else {
+        (rules.pits() - 1, 0)
+    };
     for _ in 0..lifted {
-        *at = (*at + stride) % rules.pits();
+        *at = match (*at == end, back) {
+            (true, _) => turn,
+            (false, true) => *at - 1,
+            (false, false) => *at + 1,
+        };
         pits[*at] += 1;
     }
     lifted.into()
