@@ -33,7 +33,7 @@
 //!   long sowings leave their lanes to be followed several at a time, so that none holds up others.
 //! - *Packed*, the same boards on every processor: a byte a pit in one to four words, where a lap
 //!   is a table look-up and an addition, four candidates in flight.
-//! - *Rows*, with vector instructions, for larger boards and up to 12 seeds a pit: a row of bytes
+//! - *Rows*, on every processor, for larger boards and up to 12 seeds a pit: a row of bytes
 //!   holds one board, and one addition of 32 bytes sows a lap. 64 sowings go lap by lap together;
 //!   those of a few laps are seen to end without being sown.
 //! - *Wide*, all other boards: rows of `u16`, whose candidates are followed on a copy of a byte a

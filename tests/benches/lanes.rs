@@ -61,6 +61,7 @@ fn main() {
         (Variant::EnDodoi, 10),
         (Variant::EnDodoi, 12),
         (Variant::CrossEndodoi, 6),
+        (Variant::EnGehe, 50),
     ] {
         let fields = RulesetFields {
             columns: Some(columns),
