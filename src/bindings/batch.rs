@@ -5,7 +5,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyTuple};
 
 use super::arguments::{optional_whole, seed, whole, whole_numbers};
-use super::arrays::{Views, add_ends};
+use super::arrays::{Infos, Views};
 use super::errors::exception;
 use super::position::PyPosition;
 use super::ruleset::PyRuleset;
@@ -42,7 +42,7 @@ pub(super) struct PyBatch {
     actions: Vec<i64>,
     scratch: StepArrays,
     /// The arrays that every call fills again; `None` with `copy=True`.
-    shared: Option<Views>,
+    shared: Option<(Views, Infos)>,
 }
 
 #[pymethods]
@@ -138,7 +138,11 @@ impl PyBatch {
             self.batch.masks(masks.as_slice_mut()?)?;
             self.batch.to_play(to_play.as_slice_mut()?)?;
         }
-        let infos = views.infos(py)?;
+        let rows = self.batch.rows();
+        let infos = match &mut self.shared {
+            Some((_, reused)) => reused.of_all(py, &views)?,
+            None => Infos::new(py, rows).of_all(py, &views)?,
+        };
         (views.observations, infos).into_pyobject(py)
     }
 
@@ -188,8 +192,13 @@ impl PyBatch {
             let (batch, actions) = (&mut self.batch, &self.actions[..]);
             py.detach(|| batch.step(actions, out))?;
         }
-        let infos = views.infos(py)?;
-        add_ends(&infos, &self.scratch)?;
+        let mut fresh = None;
+        let reused = match &mut self.shared {
+            Some((_, reused)) => reused,
+            None => fresh.insert(Infos::new(py, self.batch.rows())),
+        };
+        let infos = reused.of_all(py, &views)?;
+        reused.add_ends(&infos, &self.scratch)?;
         let Views {
             rewards,
             terminated,
@@ -302,7 +311,7 @@ impl PyBatch {
         PyBatch {
             actions: Vec::with_capacity(rows),
             scratch: StepArrays::new(&batch),
-            shared: (!copy).then(|| Views::new(py, rows, columns)),
+            shared: (!copy).then(|| (Views::new(py, rows, columns), Infos::new(py, rows))),
             process: std::process::id(),
             batch,
         }
@@ -323,7 +332,7 @@ impl PyBatch {
 
     fn views(&self, py: Python<'_>) -> Views {
         match &self.shared {
-            Some(shared) => shared.clone_ref(py),
+            Some((views, _)) => views.clone_ref(py),
             None => Views::new(py, self.batch.rows(), self.batch.ruleset().columns()),
         }
     }

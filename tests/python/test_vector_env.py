@@ -424,6 +424,30 @@ def test_arrays_are_new_by_default_and_shared_on_request() -> None:
     assert not np.array_equal(second, kept)
 
 
+def test_shared_infos_hold_what_new_ones_hold() -> None:
+    fresh, shared = (VectorEnv(70, columns=3, seed=2, copy=copy) for copy in (True, False))
+    _, infos = fresh.reset()
+    shared.reset()
+    rng = np.random.default_rng(3)
+    ends: dict[str, Any] = {}
+    for _ in range(80):
+        actions = draw(rng, infos["action_mask"])
+        *_, infos = fresh.step(actions)
+        *_, got = shared.step(actions)
+        assert got.keys() == infos.keys()
+        for key, value in infos.items():
+            assert value.dtype == got[key].dtype
+            assert np.array_equal(value, got[key]), key
+        if "outcome" in got:
+            if ends:
+                assert got["plies"] is ends["plies"]
+                assert got["captured"] is not ends["captured"]
+            ends = got
+            got["captured"].flags.writeable = False
+            got["_to_play"][:] = False
+    assert ends
+
+
 def test_copies_in_mid_game_go_on_as_the_original() -> None:
     env = VectorEnv(70, columns=6, random_opening_plies=3, max_plies=25, seed=5)
     trajectory(env, 13, seed=8)
