@@ -60,7 +60,6 @@ def play(row: Row, games: int, seed: int) -> tuple[dict[str, npt.NDArray[Any]], 
         seed=seed,
         num_threads=row["threads"],
         offers=row["draw"] == "mask",
-        sample=0,
         progress=False,
     )
     took = perf_counter() - start
