@@ -258,6 +258,7 @@ def simulate(
     offers: bool,
     sample: _Whole | None,
     progress: Callable[[int], object] | None,
+    follow: bool = True,
     sink: None = None,
     rows: int = 1,
 ) -> tuple[GameTable, BaseException | None]: ...
@@ -276,6 +277,7 @@ def simulate(
     offers: bool,
     sample: _Whole | None,
     progress: Callable[[int], object] | None,
+    follow: bool = True,
     sink: Callable[[dict[str, npt.NDArray[Any]]], object],
     rows: int = 1,
 ) -> tuple[tuple[str, str], BaseException | None]: ...

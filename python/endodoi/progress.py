@@ -6,7 +6,7 @@ import sys
 import time
 from typing import TYPE_CHECKING, Any
 
-from endodoi.errors import MissingExtraError
+from endodoi.errors import ArgumentTypeError, ArgumentValueError, MissingExtraError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -36,6 +36,8 @@ class Progress:
 
     Raises
     ------
+    ArgumentTypeError, ArgumentValueError
+        If `progress` is none of these.
     MissingExtraError
         If ``"tqdm"`` is asked for and tqdm is not installed.
     """
@@ -51,6 +53,7 @@ class Progress:
         if callable(progress):
             self.function = progress
             return
+        check_kind(progress)
         wanted = progress is True or (progress is None and (in_notebook() or on_terminal()))
         if progress == "tqdm" or (wanted and in_notebook()):
             self.make_bar = find_bar()
@@ -103,6 +106,27 @@ class Progress:
         elif self.open:
             self.write_line()
             sys.stderr.write("\n")
+
+
+def check_kind(progress: object) -> None:
+    """Refuse what is no kind of progress, as a misspelt ``"tqdm"``.
+
+    Raises
+    ------
+    ArgumentTypeError, ArgumentValueError
+        If it is not one of those that `Progress` names.
+    """
+    expected = 'True, False, None, "tqdm" or a function'
+    if isinstance(progress, str) and progress != "tqdm":
+        raise ArgumentValueError(
+            f"progress is {progress!r}, expected {expected}", field="progress", value=progress
+        )
+    if not isinstance(progress, bool | str | None):
+        raise ArgumentTypeError(
+            f"progress is {progress!r} ({type(progress).__name__}), expected {expected}",
+            field="progress",
+            value=progress,
+        )
 
 
 def on_terminal() -> bool:

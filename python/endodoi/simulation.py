@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import index
 from typing import TYPE_CHECKING, Any, ClassVar, overload
 
 from endodoi import _core
@@ -389,10 +390,12 @@ class Plan:
         An interruption has the games finished before in its attribute ``table``.
         """
         # Who wants the columns alone does not wait for the games to be followed.
-        later = {"sample": 0} if self.is_random and is_count(self.arguments["sample"]) else {}
         with Progress(self.games, self.progress) as shown:
             played: tuple[_core.GameTable, BaseException | None] = _core.simulate(
-                **{**self.arguments, **later}, offers=offers, progress=shown.function
+                **self.arguments,
+                offers=offers,
+                follow=not self.is_random,
+                progress=shown.function,
             )
         table, interruption = played
         if interruption is not None:
@@ -483,13 +486,10 @@ def name_of(player: str | PolicyFunction) -> str:
 
 def plain(number: Any) -> Any:
     """Return a whole number of NumPy as one that JSON knows; the core refuses what is none."""
-    return int(number) if hasattr(number, "__index__") else number
-
-
-def is_count(number: Any) -> bool:
-    """Tell whether a number is one that the core takes for a sample."""
-    whole = hasattr(number, "__index__") and not isinstance(number, bool)
-    return number is None or (whole and int(number) >= 0)
+    try:
+        return index(number)
+    except TypeError:
+        return number
 
 
 def missing(package: str, extra: str) -> MissingExtraError:

@@ -18,7 +18,7 @@ pub(super) fn whole(value: &Bound<'_, PyAny>, field: &str) -> PyResult<i64> {
 }
 
 /// Turns a value that may stand for a whole number into a Python `int`.
-fn index<'py>(value: &Bound<'py, PyAny>, field: &str) -> PyResult<Bound<'py, PyAny>> {
+pub(super) fn index<'py>(value: &Bound<'py, PyAny>, field: &str) -> PyResult<Bound<'py, PyAny>> {
     let expected = "a whole number";
     if is_bool(value) {
         return Err(type_error(field, value, expected));
@@ -61,6 +61,16 @@ pub(super) fn seed(value: &Bound<'_, PyAny>, field: &str) -> PyResult<u64> {
                 .set("high", u64::MAX)
         }))
     })
+}
+
+/// Reads a truth value: Python's or NumPy's bool.
+///
+/// # Errors
+/// `ArgumentTypeError` for anything else, naming `field` and the value.
+pub(super) fn truth(value: &Bound<'_, PyAny>, field: &str) -> PyResult<bool> {
+    value
+        .extract()
+        .map_err(|_| type_error(field, value, "True or False"))
 }
 
 /// Reads an optional whole number as [`whole`] does.

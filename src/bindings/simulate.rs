@@ -11,7 +11,7 @@ use pyo3::exceptions::{PyException, PyRuntimeWarning};
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 
-use super::arguments::{seed, whole};
+use super::arguments::{index, seed, text, truth};
 use super::batch::read_actions;
 use super::errors::exception;
 use super::game_table::{PyGameTable, columns_of, summary_texts};
@@ -42,6 +42,8 @@ const WAITING_PARTS: usize = 1;
 ///     Count the turns that offer an endless sowing.
 /// sample : int or None
 ///     Games followed move by move; None takes as many as suit the board.
+/// follow : bool
+///     False follows none of them: the sample is only checked.
 /// progress : callable or None
 ///     Called with the games finished, several times a second.
 /// sink : callable or None
@@ -58,7 +60,7 @@ const WAITING_PARTS: usize = 1;
 ///     What stopped the games early: the result is that of the games finished before.
 #[pyfunction]
 #[pyo3(signature = (games, ruleset, south, north, *, first, seed, random_opening_plies, max_plies,
-                    num_threads, offers, sample, progress, sink=None, rows=1))]
+                    num_threads, offers, sample, progress, follow=true, sink=None, rows=1))]
 #[allow(clippy::too_many_arguments)] // One for each setting.
 pub(super) fn simulate<'py>(
     py: Python<'py>,
@@ -71,12 +73,17 @@ pub(super) fn simulate<'py>(
     random_opening_plies: &Bound<'py, PyAny>,
     max_plies: Option<&Bound<'py, PyAny>>,
     num_threads: Option<&Bound<'py, PyAny>>,
-    offers: bool,
+    offers: &Bound<'py, PyAny>,
     sample: Option<&Bound<'py, PyAny>>,
     progress: Option<Bound<'py, PyAny>>,
+    follow: bool,
     sink: Option<Bound<'py, PyAny>>,
     rows: usize,
 ) -> PyResult<(Bound<'py, PyAny>, Option<PyErr>)> {
+    let sample = match sample {
+        Some(games) => count(games, "sample")?,
+        None => core::sample_size(&ruleset.0),
+    };
     let config = SimulateConfig {
         first: count(first, "first")?,
         seed: self::seed(seed, "seed")?,
@@ -85,11 +92,8 @@ pub(super) fn simulate<'py>(
             .map(|plies| count(plies, "max_plies"))
             .transpose()?,
         num_threads: num_threads.map(|n| count(n, "num_threads")).transpose()?,
-        offers,
-        sample: match sample {
-            Some(games) => count(games, "sample")?,
-            None => core::sample_size(&ruleset.0),
-        },
+        offers: truth(offers, "offers")?,
+        sample: if follow { sample } else { 0 },
         ..SimulateConfig::new(ruleset.0, count(games, "games")?)
     };
     let interruption = Interruption::default();
@@ -108,7 +112,13 @@ pub(super) fn simulate<'py>(
         let played = py.detach(|| play(&config, contestants, &mut watch));
         Bound::new(py, PyGameTable(played?))?.into_any()
     };
-    interruption.warn_of_failure(py)?;
+    // A Ctrl-C while the last games were written, or a warning that is an error, loses no games.
+    if let Err(error) = interruption
+        .warn_of_failure(py)
+        .and_then(|()| py.check_signals())
+    {
+        interruption.set(error);
+    }
     Ok((result, interruption.take()))
 }
 
@@ -177,16 +187,23 @@ fn play_in_parts(
     })
 }
 
-/// Reads a count that may be 0.
-fn count<T: TryFrom<i64>>(value: &Bound<'_, PyAny>, field: &str) -> PyResult<T> {
-    let number = whole(value, field)?;
-    T::try_from(number).map_err(|_| {
-        let expected = if number < 0 { "0 or more" } else { "less" };
-        let message = format!("{field} is {number}, expected {expected}");
-        exception("SimulationError", &message, |fields| {
-            fields.set("field", field)?.set("value", number)
+/// Reads a count within the range of its field.
+fn count<T: TryFrom<i128>>(value: &Bound<'_, PyAny>, field: &'static str) -> PyResult<T> {
+    let number = index(value, field)?;
+    let (low, high) = SimulateConfig::range(field);
+    number
+        .extract::<i128>()
+        .ok()
+        .filter(|number| (i128::from(low)..=i128::from(high)).contains(number))
+        .and_then(|number| T::try_from(number).ok())
+        .ok_or_else(|| {
+            let message = format!("{field} is {number}, expected {low} to {high}");
+            exception("SimulationError", &message, |fields| {
+                fields
+                    .set("field", field)?
+                    .set("value", number.clone().unbind())
+            })
         })
-    })
 }
 
 /// What stopped a simulation: an interrupt, or what a player or the progress function raised; and
@@ -256,11 +273,11 @@ enum Contestant {
 
 impl Contestant {
     fn read(value: &Bound<'_, PyAny>, interruption: &Interruption) -> PyResult<Contestant> {
-        if let Ok(spec) = value.cast::<PyString>() {
-            return Ok(Contestant::Spec(spec.to_cow()?.parse()?));
+        if value.is_instance_of::<PyString>() {
+            return Ok(Contestant::Spec(text(value, "player")?.parse()?));
         }
         let name = match value.getattr("__name__") {
-            Ok(name) => name.str()?.to_string(),
+            Ok(name) => name.str()?.to_string_lossy().into_owned(),
             Err(_) => value.get_type().name()?.to_string(),
         };
         Ok(Contestant::Function(PyPolicy {

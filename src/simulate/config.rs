@@ -112,23 +112,38 @@ impl SimulateConfig {
         }
     }
 
+    /// Returns the smallest and the largest value of the field of this name, whatever the others
+    /// are; all of 64 bits for any other name.
+    pub fn range(field: &str) -> (u64, u64) {
+        match field {
+            "games" => (0, MAX_GAMES),
+            "first" => (0, i64::MAX as u64),
+            "max_plies" => (1, i32::MAX as u64),
+            "random_opening_plies" => (0, MAX_OPENING_PLIES.into()),
+            "num_threads" => (1, MAX_THREADS as u64),
+            _ => (0, u64::MAX),
+        }
+    }
+
     /// Checks every field against its range.
     ///
     /// # Errors
     /// [`SimulateError::OutOfRange`] names the first field outside its range.
     pub fn check(&self) -> Result<(), SimulateError> {
-        let most_plies = i32::MAX as u64;
-        let cap = self.max_plies.map_or(most_plies, u64::from);
+        let cap = self.max_plies.map_or(i32::MAX as u64, u64::from);
         let threads = self.num_threads.map_or(1, |threads| threads as u64);
-        let longest_opening = u64::from(MAX_OPENING_PLIES).min(cap.saturating_sub(1));
         let opening = u64::from(self.random_opening_plies);
-        for (field, value, low, high) in [
-            ("games", self.games, 0, MAX_GAMES),
-            ("first", self.first, 0, i64::MAX as u64),
-            ("max_plies", cap, 1, most_plies),
-            ("random_opening_plies", opening, 0, longest_opening),
-            ("num_threads", threads, 1, MAX_THREADS as u64),
+        for (field, value) in [
+            ("games", self.games),
+            ("first", self.first),
+            ("max_plies", cap),
+            ("random_opening_plies", opening),
+            ("num_threads", threads),
         ] {
+            let (low, mut high) = SimulateConfig::range(field);
+            if field == "random_opening_plies" {
+                high = high.min(cap.saturating_sub(1));
+            }
             if !(low..=high).contains(&value) {
                 return Err(SimulateError::OutOfRange {
                     field,

@@ -6,6 +6,7 @@ import _thread
 import json
 import pickle
 import threading
+import warnings
 from typing import Any
 
 import numpy as np
@@ -203,6 +204,15 @@ def test_a_missing_package_names_its_extra(
         ({"sample": -1}, ed.SimulationError),
         ({"sample": True}, ed.ArgumentTypeError),
         ({"sample": "x"}, ed.ArgumentTypeError),
+        ({"sample": np.array(1.5)}, ed.ArgumentTypeError),
+        ({"sample": 2**64}, ed.SimulationError),
+        ({"seed": np.array([1, 2])}, ed.ArgumentTypeError),
+        ({"first": np.array([1])}, ed.ArgumentTypeError),
+        ({"max_plies": -1}, ed.SimulationError),
+        ({"games": 2**63}, ed.SimulationError),
+        ({"offers": "no"}, ed.ArgumentTypeError),
+        ({"progress": "tdqm"}, ed.ArgumentValueError),
+        ({"progress": 1}, ed.ArgumentTypeError),
         ({"first": -1}, ed.SimulationError),
         ({"ruleset": "en-dodoi"}, ed.ArgumentTypeError),
         ({"south": 3}, ed.ArgumentTypeError),
@@ -215,6 +225,41 @@ def test_arguments_out_of_range_are_named(
         simulate(**{"games": 1, "ruleset": SIX, **change})
     with pytest.raises(ed.PolicyError, match='player is "foo"'):
         simulate(1, ruleset=SIX, north="foo")
+    with pytest.raises(ed.PolicyError, match="player is"):
+        simulate(1, ruleset=SIX, north="\ud800")
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "low", "high"),
+    [
+        ("games", -1, 0, 10**12),
+        ("games", 10**30, 0, 10**12),
+        ("first", 2**63, 0, 2**63 - 1),
+        ("max_plies", 2**32, 1, 2**31 - 1),
+        ("random_opening_plies", 2**32, 0, 10_000),
+        ("num_threads", -1, 1, 1024),
+        ("sample", -1, 0, 2**64 - 1),
+    ],
+)
+def test_numbers_out_of_range_are_told_their_range(
+    field: str, value: int, low: int, high: int
+) -> None:
+    text = f"{field} is {value}, expected {low} to {high}"
+    options: dict[str, Any] = {"games": 1, "ruleset": SIX, field: value}
+    with pytest.raises(ed.SimulationError, match=f"^{text}$") as info:
+        simulate(**options)
+    assert (info.value.field, info.value.value) == (field, value)
+
+
+def test_a_warning_that_is_an_error_loses_no_games() -> None:
+    def failing(_views: npt.NDArray[Any], _masks: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        raise ValueError("no idea")
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(RuntimeWarning, match="no idea") as info:
+            simulate(5, ruleset=SIX, south=failing)
+    assert len(info.value.table) == 5  # type: ignore[attr-defined]
 
 
 def test_an_interrupt_keeps_the_games_finished() -> None:
