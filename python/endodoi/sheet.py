@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import math
 import os
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,7 +13,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, MaxNLocator, NullFormatter
 
 from endodoi._core import Ruleset
-from endodoi.places import check_place
+from endodoi.places import check_place, written_whole
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -35,8 +34,11 @@ DECADE = 10
 #: Share of the games outside a picture's range at each end.
 TAIL = 0.0005
 
-#: The fewest values that an axis spans.
-NARROWEST = 4
+#: The fewest values that an axis spans, and the most intervals between the numbers beside it.
+NARROWEST, INTERVALS = 4, 7
+
+#: Where the bar of the value 0 begins: an axis of counts shows nothing below.
+ZERO = -0.5
 
 #: Shares above this one are written with one digit.
 ROUND = 0.01
@@ -65,7 +67,7 @@ def draw_sheet(summary: Summary, path: str | os.PathLike[str] | None = None) -> 
         Where to write the picture, under a temporary name that is then renamed.
     """
     if path is not None:
-        check_place(os.fspath(path))
+        check_place(path)
     figure = Sheet(figsize=(13, 8), layout="constrained")
     FigureCanvasAgg(figure)
     figure.suptitle(title_of(summary), fontsize="large")
@@ -78,10 +80,9 @@ def draw_sheet(summary: Summary, path: str | os.PathLike[str] | None = None) -> 
     draw_captured(captured, summary)
     figure.supxlabel(foot_of(summary), fontsize="small", color="#444444")
     if path is not None:
-        picture = Path(path)
-        partial = picture.with_name(f".{picture.name}.partial")
-        figure.savefig(partial, dpi=120, format=picture.suffix.lstrip(".") or "png")
-        partial.replace(picture)
+        ending = os.path.splitext(os.fsdecode(path))[1].lstrip(".")  # noqa: PTH122
+        with written_whole(path) as partial:
+            figure.savefig(partial, dpi=120, format=ending or "png")
     return figure
 
 
@@ -342,9 +343,10 @@ def tell_width(axes: Axes, edges: npt.NDArray[Any]) -> None:
 
 
 def set_whole(axes: Axes, low: float, high: float) -> None:
-    """Let the lower axis span some whole numbers at least."""
-    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
-    axes.set_xlim(min(low, high - NARROWEST), max(high, low + NARROWEST))
+    """Let the lower axis span some whole numbers at least, none below 0 unless there are values."""
+    axes.xaxis.set_major_locator(MaxNLocator(INTERVALS, integer=True))
+    left = min(low, max(high - NARROWEST, ZERO))
+    axes.set_xlim(left, max(high, low + NARROWEST))
 
 
 def mark_mean(axes: Axes, mean: Mean) -> None:
