@@ -51,7 +51,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         try:
             return run(arguments)
         finally:
-            sys.stdout.flush()
+            if sys.stdout is not None:
+                sys.stdout.flush()
     except BrokenPipeError:
         drop_output()
         return CLOSED
@@ -63,6 +64,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def drop_output() -> None:
     """Send what is still to be written nowhere, so that it does not fail again at the end."""
+    if sys.stdout is None:
+        return
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, sys.stdout.fileno())
     os.close(nowhere)
@@ -256,7 +259,7 @@ def simulate_command(options: argparse.Namespace) -> int:
         # Not the output that `main` gives up.
         print(f"endodoi: {error}", file=sys.stderr)
         return FAILED
-    print(json_lines(summary) if options.json else summary)
+    print(json_lines(summary) if options.json else printable(str(summary)))
     if options.plot is not None:
         summary.plot(options.plot)
     return status
@@ -290,6 +293,15 @@ def json_lines(summary: Summary) -> str:
     """Return a summary as JSON with one number, or group of numbers, in a line."""
     lines = (f"  {json.dumps(name)}: {json.dumps(x)}" for name, x in summary.to_dict().items())
     return "{\n" + ",\n".join(lines) + "\n}"
+
+
+def printable(text: str) -> str:
+    """Return a text as the output can show it."""
+    try:
+        text.encode(getattr(sys.stdout, "encoding", None) or "utf-8")
+    except UnicodeEncodeError:
+        return text.replace("±", "+-")
+    return text
 
 
 def train_command(options: argparse.Namespace) -> int:

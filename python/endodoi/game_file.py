@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from endodoi._core import __version__
 from endodoi.errors import MissingExtraError
-from endodoi.places import check_place
+from endodoi.places import check_place, claim, held_back
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -35,20 +36,22 @@ class GameFile:
     ----------
     failed : bool
         Whether some games could not be written.
+    is_complete : bool
+        Whether the file has its name.
 
     Raises
     ------
     MissingExtraError
         If pyarrow is not installed.
     OSError
-        If the folder does not exist or cannot be written to, or the name is that of a folder.
+        If the folder does not exist or cannot be written to, the name is that of a folder or a
+        device, or another simulation is writing the same file.
     """
 
     def __init__(
         self, path: str | os.PathLike[str], settings: dict[str, Any], *, offers: bool
     ) -> None:
-        self.path = os.fspath(path)
-        check_place(self.path)
+        self.path = check_place(path)
         try:
             import pyarrow as pa  # noqa: PLC0415
             import pyarrow.parquet as pq  # noqa: PLC0415
@@ -58,25 +61,47 @@ class GameFile:
             ) from error
         self.arrow = pa
         self.partial = f"{self.path}.partial"
-        self.failed = False
+        self.failed = self.is_complete = False
         kept = json.dumps({"version": __version__, **settings}, default=str)
         self.schema = schema_of(pa, offers=offers).with_metadata({"endodoi": kept})
-        self.writer = pq.ParquetWriter(self.partial, self.schema)
+        self.claimed = claim(self.partial)
+        try:
+            self.writer = pq.ParquetWriter(self.partial, self.schema)
+        except BaseException:
+            self.drop()
+            raise
 
     def write(self, columns: dict[str, npt.NDArray[Any]]) -> None:
         """Append games as row groups."""
         try:
             arrays = [self.arrow.array(columns[name]) for name in self.schema.names]
             table = self.arrow.Table.from_arrays(arrays, schema=self.schema)
+            if not len(table):
+                return
             self.writer.write_table(table, row_group_size=ROWS)
         except BaseException:
             self.failed = True
             raise
 
     def complete(self) -> None:
-        """Close the file and give it its name."""
-        self.writer.close()
-        os.replace(self.partial, self.path)  # noqa: PTH105
+        """Close the file and give it its name; a Ctrl-C waits until that is done."""
+        with held_back():
+            self.writer.close()
+            os.replace(self.partial, self.path)  # noqa: PTH105
+            self.is_complete = True
+            self.release()
+
+    def drop(self) -> None:
+        """Remove the temporary file."""
+        with suppress(FileNotFoundError):
+            os.remove(self.partial)  # noqa: PTH107
+        self.release()
+
+    def release(self) -> None:
+        """Let other writers claim the temporary name."""
+        if self.claimed is not None:
+            os.close(self.claimed)
+            self.claimed = None
 
     def __enter__(self) -> GameFile:  # noqa: PYI034
         """Begin."""
@@ -84,11 +109,13 @@ class GameFile:
 
     def __exit__(self, *_exception: object) -> None:
         """Remove what was written, unless the file is complete."""
-        try:
-            self.writer.close()
-        finally:
-            if os.path.exists(self.partial):  # noqa: PTH110
-                os.remove(self.partial)  # noqa: PTH107
+        if self.is_complete:
+            return
+        with held_back():
+            try:
+                self.writer.close()
+            finally:
+                self.drop()
 
 
 def schema_of(pa: Any, *, offers: bool) -> Any:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from endodoi._core import Ruleset
 from endodoi.errors import MissingExtraError, TrainError
+from endodoi.places import written_whole
 
 if TYPE_CHECKING:
     import os
@@ -93,10 +94,9 @@ def draw_learning_curve(
     positions.set_xlabel("minutes of training")
     positions.set_xlim(0, reports[-1]["seconds"] / 60 * 1.07)
     picture = folder / "learning-curve.png" if out is None else Path(out)
-    partial = picture.with_name(f".{picture.name}.partial")
     FigureCanvasAgg(figure)
-    figure.savefig(partial, dpi=120, format=picture.suffix.lstrip(".") or "png")
-    partial.replace(picture)
+    with written_whole(picture) as partial:
+        figure.savefig(partial, dpi=120, format=picture.suffix.lstrip(".") or "png")
     return picture
 
 

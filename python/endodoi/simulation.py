@@ -312,7 +312,7 @@ def simulate(
     PolicyError
         If a player cannot be made.
     MissingExtraError, OSError
-        If `out` cannot be written, before any game is played.
+        If `out` cannot be written, or another simulation is writing it: before any game is played.
     KeyboardInterrupt
         On Ctrl-C. Its attribute ``table`` holds the games finished before; with `out` they are in
         the file, which is completed, and the attribute ``summary`` holds their summary.
@@ -436,7 +436,11 @@ class Plan:
                 if hasattr(interruption, "summary") and not file.failed:
                     file.complete()
                 raise
-            file.complete()
+            try:
+                file.complete()
+            except KeyboardInterrupt as late:
+                late.summary = summary  # type: ignore[attr-defined]
+                raise
             return summary
 
     def stream(

@@ -11,7 +11,7 @@ import stat
 import subprocess
 import sys
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -93,6 +93,25 @@ def test_places_are_refused_before_the_games(
 ) -> None:
     assert main(["simulate", "--games", str(10**11), *arguments]) == status
     assert message in capsys.readouterr().err
+
+
+def run_command(*arguments: str, **options: Any) -> subprocess.CompletedProcess[bytes]:
+    command = [sys.executable, "-m", "endodoi", *arguments]
+    return subprocess.run(command, capture_output=True, check=False, timeout=60, **options)
+
+
+def test_an_output_without_the_sign_of_intervals_gets_a_plain_one() -> None:
+    ascii_ = {**os.environ, "PYTHONIOENCODING": "ascii"}
+    done = run_command("simulate", "--games", "9", "--columns", "6", env=ascii_)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert b" +- " in done.stdout
+
+
+@pytest.mark.skipif(os.name != "posix", reason="outputs are closed by a shell")
+def test_a_closed_output_is_no_failure() -> None:
+    command = f"{shlex.quote(sys.executable)} -m endodoi simulate --games 9 --columns 6 >&-"
+    done = subprocess.run(["sh", "-c", command], capture_output=True, check=False, timeout=60)
+    assert (done.returncode, done.stderr) == (0, b"")
 
 
 def test_an_interrupted_simulation_sums_up_the_games_finished() -> None:

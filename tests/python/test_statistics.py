@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import _thread
 import io
+import itertools
 import json
+import os
 import pickle
+import signal
 import sys
 import threading
 import types
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -20,9 +24,6 @@ from endodoi import GameTable, Ruleset, simulate
 from endodoi.game_file import ROWS, GameFile
 from endodoi.progress import Progress
 from endodoi.simulation import Summary
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 SIX = Ruleset(columns=6)
 
@@ -417,3 +418,129 @@ def test_a_table_keeps_what_was_played() -> None:
     assert isinstance(table, GameTable)
     assert (table.settings["south"], table.settings["north"]) == ("lowest", "greedy")
     assert pickle.loads(pickle.dumps(table)).settings == table.settings
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="the system has no such pipes")
+def test_devices_and_pipes_are_not_replaced(tmp_path: Path) -> None:
+    pytest.importorskip("pyarrow")
+    pytest.importorskip("matplotlib")
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    table = simulate(5, ruleset=SIX)
+    for write in (lambda path: simulate(5, ruleset=SIX, out=path), table.write_parquet, table.plot):
+        with pytest.raises(FileExistsError, match="a device or a pipe"):
+            write(pipe)
+        assert pipe.is_fifo()
+        with pytest.raises(FileNotFoundError, match="path of the file is empty"):
+            write("")
+    assert [entry.name for entry in tmp_path.iterdir()] == [pipe.name]
+
+
+def test_links_are_followed_and_paths_may_be_bytes(tmp_path: Path) -> None:
+    parquet = pytest.importorskip("pyarrow.parquet")
+    file, link = tmp_path / "games.parquet", tmp_path / "link"
+    link.symlink_to(file)
+    path: Any = os.fsencode(link)
+    simulate(5, ruleset=SIX, out=path)
+    assert link.is_symlink()
+    assert parquet.read_table(file).num_rows == 5
+    assert len(list(tmp_path.iterdir())) == 2
+
+
+def test_a_file_is_written_by_one_simulation_at_a_time(tmp_path: Path) -> None:
+    pytest.importorskip("fcntl")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    file = tmp_path / "games.parquet"
+    # What a killed simulation has left is no hindrance.
+    (tmp_path / "games.parquet.partial").write_text("half")
+    refusals: list[BlockingIOError] = []
+
+    def again(views: npt.NDArray[Any], masks: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        if not refusals:
+            with pytest.raises(BlockingIOError, match="by another simulation") as info:
+                simulate(7, ruleset=SIX, out=file)
+            refusals.append(info.value)
+        return lowest(views, masks)
+
+    simulate(5, ruleset=SIX, south=again, out=file)
+    assert refusals
+    assert parquet.read_table(file).num_rows == 5
+    simulate(7, ruleset=SIX, out=file)
+    assert parquet.read_table(file).num_rows == 7
+    assert list(tmp_path.iterdir()) == [file]
+
+
+def test_an_interrupt_while_the_file_is_closed_loses_no_games(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    parquet = pytest.importorskip("pyarrow.parquet")
+    close = parquet.ParquetWriter.close
+    file = tmp_path / "games.parquet"
+
+    def interrupted(writer: Any) -> None:
+        signal.raise_signal(signal.SIGINT)
+        close(writer)
+
+    monkeypatch.setattr(parquet.ParquetWriter, "close", interrupted)
+    with pytest.raises(KeyboardInterrupt) as info:
+        simulate(5, ruleset=SIX, out=file)
+    summary: Summary = info.value.summary  # type: ignore[attr-defined]
+    assert summary.games == parquet.read_table(file).num_rows == 5
+    assert list(tmp_path.iterdir()) == [file]
+
+
+def test_an_interrupt_while_the_last_games_are_written_loses_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    parquet = pytest.importorskip("pyarrow.parquet")
+    write = GameFile.write
+    file = tmp_path / "games.parquet"
+
+    def interrupted(self: GameFile, columns: dict[str, Any]) -> None:
+        _thread.interrupt_main()
+        write(self, columns)
+
+    monkeypatch.setattr(GameFile, "write", interrupted)
+    with pytest.raises(KeyboardInterrupt) as info:
+        simulate(5, ruleset=SIX, out=file)
+    summary: Summary = info.value.summary  # type: ignore[attr-defined]
+    assert summary.games == parquet.read_table(file).num_rows == 5
+
+
+def test_a_picture_that_cannot_be_written_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    figures = pytest.importorskip("matplotlib.figure")
+
+    def full(_figure: object, path: str, **_options: object) -> None:
+        Path(path).write_text("half")
+        raise OSError(28, "no space left")
+
+    monkeypatch.setattr(figures.Figure, "savefig", full)
+    with pytest.raises(OSError, match="no space left"):
+        simulate(5, ruleset=SIX).plot(tmp_path / "games.svg")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_numbers_of_an_axis_lie_apart_and_counts_begin_at_0() -> None:
+    pytest.importorskip("matplotlib")
+    figure = simulate(40, ruleset=Ruleset(columns=32, seeds_per_pit=64), sample=0).plot()
+    figure.canvas.draw()
+    for axes in (figure.axes[0], figure.axes[1], figure.axes[5]):
+        low, high = axes.get_xlim()
+        boxes = [
+            label.get_window_extent()
+            for place, label in zip(axes.get_xticks(), axes.get_xticklabels(), strict=True)
+            if low <= place <= high
+        ]
+        assert all(left.x1 < right.x0 for left, right in itertools.pairwise(boxes))
+    lone = simulate(9, ruleset=Ruleset(columns=1)).plot()
+    assert [lone.axes[place].get_xlim()[0] for place in (0, 3, 4, 5)] == [-0.5] * 4
+
+
+def test_no_games_are_the_same_file_either_way(tmp_path: Path) -> None:
+    pytest.importorskip("pyarrow")
+    one, other = tmp_path / "one.parquet", tmp_path / "other.parquet"
+    simulate(0, ruleset=SIX).write_parquet(one)
+    simulate(0, ruleset=SIX, out=other)
+    assert one.read_bytes() == other.read_bytes()
