@@ -21,7 +21,7 @@ use crate::batch::transpose::words_of_lanes;
 use crate::batch::trial::Try;
 use crate::ruleset::{LoneCapture, Ruleset};
 
-/// Lanes left that are not worth a lap of all 64 (measured).
+/// Lanes left that are not worth a lap of all 64.
 const STRAGGLERS: u32 = 3;
 /// Lanes below which sowings are followed one by one from the start (measured).
 const MIN_LANES: u32 = 16;

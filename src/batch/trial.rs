@@ -13,11 +13,11 @@ use crate::batch::pending::{Sowing, id_of};
 use crate::batch::simd::{Hand, Kernel, MAX_PITS, Ring, Row, Vector, sow_next};
 use crate::batch::stopped::{Stopped, row_of, turned};
 
-/// Laps between two looks at who has ended (measured).
+/// Laps between two looks at who has ended.
 const BURST: usize = 2;
-/// Laps after which a sowing leaves its lane (measured).
+/// Laps after which a sowing leaves its lane.
 const LONG: u8 = 24;
-/// Lanes left at the end that are not worth a lap of all 64 (measured).
+/// Lanes left at the end that are not worth a lap of all 64.
 const STRAGGLERS: u32 = 8;
 
 /// Tries all columns of the boards of many blocks and adds the sowings that take long to

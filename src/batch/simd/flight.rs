@@ -16,7 +16,7 @@ use crate::batch::known::Known;
 use crate::batch::pending::{self, Follow, Landed, MAX_PITS, Sowing};
 use crate::ruleset::{Direction, Ruleset};
 
-/// Sowings in flight at once (measured, 3 to 6).
+/// Sowings in flight at once.
 const PLACES: usize = 4;
 /// Laps between two looks at the sowings in flight.
 const ROUND: u32 = 16;
