@@ -95,6 +95,23 @@ fn random_rule_sets_in_every_set_of_instructions() {
 }
 
 #[test]
+fn s6_lap_limits_about_the_length_of_a_stay_in_the_lanes() {
+    // A sowing leaves its lane after 64 laps, at the end of a few that are sown at once.
+    for lap_limit in (1..12).chain(58..80) {
+        for direction in [Direction::Anticlockwise, Direction::Parity] {
+            let rules = ruleset(&RulesetFields {
+                columns: Some(6),
+                seeds_per_pit: Some(18),
+                direction: Some(direction),
+                lap_limit: Some(lap_limit),
+                ..RulesetFields::default()
+            });
+            assert_same(&SimulateConfig::new(rules, 400));
+        }
+    }
+}
+
+#[test]
 fn long_games_are_finished_outside_the_lanes() {
     // Two seeds that never meet make games of more plies than two bytes count.
     let rules = ruleset(&RulesetFields {

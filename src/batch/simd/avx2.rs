@@ -85,7 +85,7 @@ impl Vector for Avx2 {
     type Lap = Lap;
     type Choice = Two;
 
-    const BURST: usize = 2;
+    const BURST: usize = 3;
 
     #[inline(always)]
     fn load(self, row: &Row) -> Two {

@@ -51,7 +51,7 @@ impl Vector for Avx512 {
     type Lap = [__m512i; 4];
     type Choice = __mmask64;
 
-    const BURST: usize = 2;
+    const BURST: usize = 3;
 
     #[inline(always)]
     fn load(self, row: &Row) -> __m512i {

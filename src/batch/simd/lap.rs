@@ -65,6 +65,10 @@ pub(crate) fn sow_next<V: Vector, const PITS: usize>(
         first = v.select(odd, back, first);
         last = v.select(odd, back, last);
     }
+    // The last pit is read before the seeds fall, so that both go on side by side: it gets a seed
+    // of the last round, unless that is full and ends where it began, in the pit just lifted.
+    let one_more = v.add(seeds_at::<V, PITS>(v, board, last), one);
+    let mut seeds = v.keep(one_more, v.some(rest));
     let mut lap = v.begin_lap(&ring.prefixes, board.len(), first, rest);
     for (pit, seeds) in board.iter_mut().enumerate() {
         *seeds = v.lift_and_drop(&mut lap, pit, *seeds, lift);
@@ -73,8 +77,8 @@ pub(crate) fn sow_next<V: Vector, const PITS: usize>(
         for seeds in board.iter_mut() {
             *seeds = v.add(*seeds, rounds);
         }
+        seeds = v.add(seeds, rounds);
     }
-    let seeds = seeds_at::<V, PITS>(v, board, last);
     let relays = v.lt(one, seeds);
     hand.at = last;
     hand.held = v.keep(seeds, relays);

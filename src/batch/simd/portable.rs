@@ -30,7 +30,7 @@ impl Vector for Portable {
     type Lap = Steps<Portable>;
     type Choice = Bytes;
 
-    const BURST: usize = 2;
+    const BURST: usize = 3;
 
     #[inline(always)]
     fn load(self, row: &Row) -> Bytes {

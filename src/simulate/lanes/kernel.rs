@@ -107,8 +107,8 @@ fn settle<V: Vector>(
     waiting: u64,
 ) -> u64 {
     let mut ended = waiting & table.block.playing;
-    if table.rules.tight {
-        ended &= !take_out_late(v, board, lanes, table, ended);
+    if let Some(limit) = table.rules.tight {
+        ended &= !take_out_late(v, board, lanes, table, ended, limit);
     }
     let block = &mut *table.block;
     capture(v, board, lanes, block, table.rules, ended);
@@ -179,7 +179,7 @@ fn take_sums<V: Vector>(v: V, board: &mut [V::Bytes], lanes: &mut Lanes<V>, bloc
     }
 }
 
-/// Takes the sowings that have passed the lap limit out of their lanes, and returns the lanes.
+/// Takes the sowings that have ended after the lap limit out of their lanes, and returns the lanes.
 #[inline(always)]
 fn take_out_late<V: Vector>(
     v: V,
@@ -187,11 +187,12 @@ fn take_out_late<V: Vector>(
     lanes: &mut Lanes<V>,
     table: &mut Table<'_, '_>,
     ended: u64,
+    limit: u8,
 ) -> u64 {
     let Table {
         block, pool, rules, ..
     } = table;
-    let late = v.bits(v.lt(v.splat(rules.long), lanes.laps)) & ended;
+    let late = v.bits(v.lt(v.splat(limit), lanes.laps)) & ended;
     if late != 0 {
         store(v, board, lanes, block);
         for lane in lanes_of(late) {

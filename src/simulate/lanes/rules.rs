@@ -7,7 +7,7 @@ use crate::ruleset::{Direction, LoneCapture, Ruleset};
 pub(super) const LONG: u8 = 64;
 
 /// Laps that a sowing may be in a lane at most: `LONG` and those of the burst that passes it.
-const MOST_LAPS: u32 = LONG as u32 + 8;
+const MOST_LAPS: u8 = LONG + 8;
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rules {
@@ -18,8 +18,8 @@ pub(super) struct Rules {
     pub(super) reversible: bool,
     /// The laps after which a sowing is taken out of its lane.
     pub(super) long: u8,
-    /// Whether a sowing can pass the lap limit, and even end after it, inside its lane.
-    pub(super) tight: bool,
+    /// The lap limit, where a sowing can pass it inside its lane and even end after it.
+    pub(super) tight: Option<u8>,
     /// Plies after which a game is cut, if a count of two bytes can tell.
     pub(super) cap: Option<u16>,
 }
@@ -33,7 +33,9 @@ impl Rules {
             lone_taken: ruleset.lone_capture() == LoneCapture::Taken,
             reversible: ruleset.direction() == Direction::Anticlockwise,
             long: ruleset.lap_limit().min(u32::from(LONG)) as u8,
-            tight: ruleset.lap_limit() <= MOST_LAPS,
+            tight: u8::try_from(ruleset.lap_limit())
+                .ok()
+                .filter(|&limit| limit <= MOST_LAPS),
             cap: max_plies.and_then(|cap| u16::try_from(cap).ok()),
         })
     }
