@@ -86,6 +86,7 @@ impl Vector for Avx2 {
     type Choice = Two;
 
     const BURST: usize = 3;
+    const FEW: u32 = 4;
 
     #[inline(always)]
     fn load(self, row: &Row) -> Two {

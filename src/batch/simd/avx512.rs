@@ -52,6 +52,7 @@ impl Vector for Avx512 {
     type Choice = __mmask64;
 
     const BURST: usize = 3;
+    const FEW: u32 = 2;
 
     #[inline(always)]
     fn load(self, row: &Row) -> __m512i {

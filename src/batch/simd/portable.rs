@@ -31,6 +31,7 @@ impl Vector for Portable {
     type Choice = Bytes;
 
     const BURST: usize = 3;
+    const FEW: u32 = 24;
 
     #[inline(always)]
     fn load(self, row: &Row) -> Bytes {

@@ -68,6 +68,9 @@ pub(crate) trait Vector: Copy {
     /// Laps that random games sow between two looks at who has ended (measured).
     const BURST: usize;
 
+    /// Sowings that take longer side by side than one after the other.
+    const FEW: u32;
+
     fn load(self, row: &Row) -> Self::Bytes;
     fn store(self, bytes: Self::Bytes, row: &mut Row);
     fn splat(self, byte: u8) -> Self::Bytes;

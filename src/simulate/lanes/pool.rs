@@ -5,11 +5,12 @@
 //! an earlier state.
 
 use super::block::Course;
-use super::game::{Game, Next, sow_out};
+use super::game::{Game, Next, Pits, sow_out};
 use super::rules::Rules;
 use crate::batch::lanes_of;
 use crate::batch::simd::{Hand, LANES, MAX_PITS, Row, Vector, sow_next};
 use crate::simulate::table::Columns;
+use crate::sowing;
 
 /// Laps between two looks at the lanes.
 const LOOK_EVERY: u32 = 128;
@@ -103,6 +104,10 @@ impl Pool {
     ) {
         let limit = rules.ruleset.lap_limit();
         while self.busy.count_ones() > left {
+            if self.busy.count_ones() <= V::FEW {
+                self.sow_alone(rules, rows);
+                continue;
+            }
             let laps = lanes_of(self.busy)
                 .fold(LOOK_EVERY, |laps, lane| laps.min(limit - self.laps[lane]));
             let returned = self.sow::<V, PITS>(v, rules, laps);
@@ -112,6 +117,42 @@ impl Pool {
                 self.look(lane, returned, rules, rows);
             }
         }
+    }
+
+    /// Decides the first sowing from its beginning, board by board.
+    fn sow_alone(&mut self, rules: &Rules, rows: &mut Columns<'_>) {
+        let lane = self.busy.trailing_zeros() as usize;
+        self.busy &= !(1 << lane);
+        self.held.0[lane] = 0;
+        let Some(game) = self.games[lane].take() else {
+            return;
+        };
+        let mut board = game.pits.map(u16::from);
+        let board = &mut board[..rules.pits()];
+        match sowing::relay(board, game.at.into(), &rules.ruleset) {
+            None => self.refuse(game, rules, rows),
+            Some(last) => {
+                let mut pits = [0; MAX_PITS];
+                for (pit, &seeds) in pits.iter_mut().zip(&*board) {
+                    *pit = seeds as u8;
+                }
+                self.accept(game, (pits, last as u8), rules);
+            }
+        }
+    }
+
+    /// Gives a game the board after its sowing and the pit of the last seed.
+    fn accept(&mut self, mut game: Game, (pits, last): (Pits, u8), rules: &Rules) {
+        // Few sowings as long as these end: their laps are counted over again.
+        let (laps, seeds) = sow_out(&game.pits, rules, game.at);
+        game.pits = pits;
+        game.at = last;
+        game.sown = true;
+        game.tally.laps += u64::from(laps);
+        game.tally.seeds_sown += seeds;
+        game.tally.longest_sowing = game.tally.longest_sowing.max(laps);
+        game.count_refused();
+        self.ready.push(game);
     }
 
     /// Sows a number of laps in every lane and returns those whose earlier state came back.
@@ -165,22 +206,14 @@ impl Pool {
         }
         self.busy &= !(1 << lane);
         self.held.0[lane] = 0;
-        let Some(mut game) = self.games[lane].take() else {
+        let Some(game) = self.games[lane].take() else {
             return;
         };
-        if !ended {
+        if ended {
+            let pits = self.pits.map(|row| row.0[lane]);
+            self.accept(game, (pits, self.at.0[lane]), rules);
+        } else {
             self.refuse(game, rules, rows);
-            return;
         }
-        // Few sowings as long as these end: their laps are counted over again.
-        let (laps, seeds) = sow_out(&game.pits, rules, game.at);
-        game.pits = self.pits.map(|row| row.0[lane]);
-        game.at = self.at.0[lane];
-        game.sown = true;
-        game.tally.laps += u64::from(laps);
-        game.tally.seeds_sown += seeds;
-        game.tally.longest_sowing = game.tally.longest_sowing.max(laps);
-        game.count_refused();
-        self.ready.push(game);
     }
 }
