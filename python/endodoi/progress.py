@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from typing import TYPE_CHECKING, Any
@@ -45,7 +46,7 @@ class Progress:
     def __init__(self, games: int, progress: bool | str | Callable[[int], object] | None) -> None:
         self.games = games
         self.began = self.shown = time.monotonic()
-        self.finished = 0
+        self.finished = self.written = 0
         self.open = False
         self.bar: Any = None
         self.make_bar: Callable[..., Any] | None = None
@@ -83,7 +84,11 @@ class Progress:
     def write_line(self) -> None:
         """Write the line of the games finished."""
         rate = self.finished / (time.monotonic() - self.began)
-        sys.stderr.write(f"\r{self.finished:,} of {self.games:,} games, {rate:,.0f} each second ")
+        line = f"{self.finished:,} of {self.games:,} games, {rate:,.0f} each second"
+        # A line that wraps cannot be written over, one that is longer has to be.
+        line = line.ljust(self.written)[: line_width()]
+        self.written = len(line.rstrip())
+        sys.stderr.write(f"\r{line} ")
         sys.stderr.flush()
 
     def show_bar(self, finished: int) -> None:
@@ -132,6 +137,16 @@ def check_kind(progress: object) -> None:
 def on_terminal() -> bool:
     """Tell whether the error output is a terminal."""
     return sys.stderr is not None and sys.stderr.isatty()
+
+
+def line_width() -> int | None:
+    """Return how many characters a line of the error output shows, None if it is no terminal."""
+    try:
+        columns = os.get_terminal_size(sys.stderr.fileno()).columns
+    except (OSError, ValueError):
+        return None
+    # The cursor needs a place, and there is a space before it.
+    return max(columns - 2, 1) if columns else None
 
 
 def in_notebook() -> bool:

@@ -358,6 +358,25 @@ def test_progress_is_a_line_on_a_terminal(
     assert terminal.getvalue() == ""
 
 
+def test_a_line_of_progress_covers_the_one_before_and_fits_the_terminal(
+    clock: list[float], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    shown = Progress(10**7, None)
+    for clock[0], finished in ((2.0, 2_002_000), (3.0, 2_003_000)):
+        shown.show_line(finished)
+    first, second = terminal.getvalue().split("\r")[1:]
+    assert "1,001,000 each second" in first
+    assert second.startswith("2,003,000 of 10,000,000 games, 667,667 each second ")
+    assert len(second) == len(first)
+
+    monkeypatch.setattr("endodoi.progress.line_width", lambda: 20)
+    clock[0] = 4.0
+    shown.show_line(3_000_000)
+    assert terminal.getvalue().split("\r")[-1] == "3,000,000 of 10,000, "
+
+
 def test_progress_is_off_elsewhere_unless_it_is_asked_for(
     clock: list[float], monkeypatch: pytest.MonkeyPatch
 ) -> None:
