@@ -99,7 +99,7 @@ class GameTable:
                 "the offers of endless sowings were not counted: simulate with offers=True",
                 field="offers",
             )
-        return Summary.of(self._plan.play(offers=True).summary(), self.settings)
+        return Summary.of(self._plan.play(offers=True, games=len(self)).summary(), self.settings)
 
     def _followed(self) -> str | None:
         """Return what following the first games has shown; they are played for it if need be."""
@@ -384,15 +384,16 @@ class Plan:
             **{name: plain(number) for name, number in shown.items()},
         }
 
-    def play(self, *, offers: bool) -> _core.GameTable:
-        """Play the games and return their table.
+    def play(self, *, offers: bool, games: int | None = None) -> _core.GameTable:
+        """Play the games, or the first of them, and return their table.
 
         An interruption has the games finished before in its attribute ``table``.
         """
         # Who wants the columns alone does not wait for the games to be followed.
-        with Progress(self.games, self.progress) as shown:
+        games = self.games if games is None else games
+        with Progress(games, self.progress) as shown:
             played: tuple[_core.GameTable, BaseException | None] = _core.simulate(
-                **self.arguments,
+                **{**self.arguments, "games": games},
                 offers=offers,
                 follow=not self.is_random,
                 progress=shown.function,

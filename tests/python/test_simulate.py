@@ -272,6 +272,25 @@ def test_an_interrupt_keeps_the_games_finished() -> None:
     assert table == simulate(kept, ruleset=SIX, seed=3)
 
 
+def test_offers_of_an_interrupted_simulation_are_those_of_its_games() -> None:
+    calls = []
+
+    def lowest(_views: npt.NDArray[Any], masks: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        calls.append(len(masks))
+        if len(calls) == 300:
+            raise KeyboardInterrupt
+        columns: npt.NDArray[Any] = masks.argmax(axis=1)
+        return columns
+
+    with pytest.raises(KeyboardInterrupt) as info:
+        simulate(10**9, ruleset=SIX, seed=4, south=lowest)
+    table: GameTable = info.value.table  # type: ignore[attr-defined]
+    assert len(table) > 0
+    summary = table.summary(offers=True)
+    whole = simulate(len(table), ruleset=SIX, seed=4, south=lowest, offers=True)
+    assert summary == whole.summary()
+
+
 def test_an_interrupt_inside_a_function_stops_too() -> None:
     def interrupted(_views: npt.NDArray[Any], _masks: npt.NDArray[Any]) -> npt.NDArray[Any]:
         raise KeyboardInterrupt
