@@ -11,12 +11,14 @@ rows are.
 from __future__ import annotations
 
 import argparse
+import math
+import os
 import sys
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from protocol import ROOT, BenchError, Row, Worker, build_rows, write_json
+from protocol import ROOT, BenchError, Row, Worker, build_rows, check_file, write_json
 from table import (
     BATCHES,
     BOARDS,
@@ -272,8 +274,9 @@ def read_options(arguments: Sequence[str] | None) -> argparse.Namespace:
     add("--program", type=Path, help="the Rust rows, where they are built already")
     add("--json", type=Path, default=ROOT / "target" / "bench.json", metavar="FILE")
     options = parser.parse_args(arguments)
-    if options.seconds <= 0 or options.rounds < 1 or options.threads < 1:
+    if not 0 < options.seconds < math.inf or options.rounds < 1 or options.threads < 1:
         parser.error("--seconds, --rounds and --threads must be above 0")
+    options.boards = list(dict.fromkeys(options.boards))
     options.batches = sorted(set(options.batches))
     return options
 
@@ -288,7 +291,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 run(bench)
             finally:
                 bench.close()
-        except BenchError as error:
+        except BrokenPipeError:
+            # Who read the table has seen enough; nothing more can be written there at the end.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return 141
+        except (BenchError, OSError) as error:
             print(f"error: {error}", file=sys.stderr)
             return 1
         except KeyboardInterrupt:
@@ -300,6 +307,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def run(bench: Bench) -> None:
     """Print the table and write the JSON."""
     options, here = bench.options, machine()
+    check_file(options.json)
     about: dict[str, Any] = {
         **here,
         "version": bench.version,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import subprocess
@@ -12,7 +13,7 @@ from typing import IO, TYPE_CHECKING, Any, TypedDict
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-__all__ = ["BenchError", "Row", "Worker", "build_rows", "serve", "write_json"]
+__all__ = ["BenchError", "Row", "Worker", "build_rows", "check_file", "serve", "write_json"]
 
 #: The folder of the checkout.
 ROOT = Path(__file__).resolve().parents[2]
@@ -53,6 +54,21 @@ def build_rows(*, release: bool = True) -> Path:
         if message.get("executable") and message["target"]["name"] == "rows":
             return Path(message["executable"])
     raise BenchError("cargo named no program of the Rust rows")
+
+
+def check_file(path: Path) -> None:
+    """Refuse a file that could not be written, before anything is measured.
+
+    Raises
+    ------
+    OSError
+        If it is a folder, or its folder cannot be made or written to.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if path.is_dir():
+        raise IsADirectoryError(errno.EISDIR, "this is a folder; name a file", str(path))
+    if not os.access(path.parent, os.W_OK):
+        raise PermissionError(errno.EACCES, "the folder cannot be written to", str(path.parent))
 
 
 def write_json(path: Path, content: dict[str, Any]) -> None:

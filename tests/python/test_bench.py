@@ -107,6 +107,32 @@ def test_a_wrong_answer_stops_the_bench(
     assert not path.exists()
 
 
+@pytest.mark.parametrize("seconds", ["0", "-1", "nan", "inf"])
+def test_seconds_that_nobody_can_measure_are_refused(
+    seconds: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        bench.read_options([f"--seconds={seconds}"])
+    assert "must be above 0" in capsys.readouterr().err
+
+
+def test_a_board_named_twice_is_measured_once() -> None:
+    options = bench.read_options(["--boards", "2x8", "2x6", "2x8", "--batches", "64", "1", "64"])
+    assert (options.boards, options.batches) == (["2x8", "2x6"], [1, 64])
+
+
+@needs_cargo
+def test_a_file_that_cannot_be_written_stops_the_bench_before_it_begins(
+    program: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "file").touch()
+    for path in (tmp_path, tmp_path / "file" / "bench.json"):
+        assert run(program, path, "--peers", "no") == 1
+        printed = capsys.readouterr()
+        assert printed.out == ""
+        assert printed.err.startswith("error: ")
+
+
 def test_answers_are_held_against_the_first_one() -> None:
     other = Line("Rust", "avx2", 1)
     compare("2x6", COLUMNS[0], [(TWIN, [1, 2]), (other, [1, 2])])
