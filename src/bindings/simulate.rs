@@ -156,7 +156,7 @@ fn play_in_parts(
     let (sender, parts) = mpsc::sync_channel::<GameTable>(WAITING_PARTS);
     // The sender goes with this function, so that the thread ends however it is left.
     thread::scope(move |scope| {
-        scope.spawn(move || {
+        let pass_parts_on = move || {
             for part in parts {
                 let passed = Python::attach(|py| {
                     let columns = columns_of(py, part)?;
@@ -167,7 +167,12 @@ fn play_in_parts(
                     return;
                 }
             }
-        });
+        };
+        thread::Builder::new()
+            .spawn_scoped(scope, pass_parts_on)
+            .map_err(|error| SimulateError::Threads {
+                message: error.to_string(),
+            })?;
         let mut pass_on = |part| match sender.send(part) {
             Ok(()) => ControlFlow::Continue(()),
             // The sink has failed.
