@@ -243,7 +243,7 @@ def simulate_command(options: argparse.Namespace) -> int:
     status = 0
     try:
         if options.plot is not None:
-            check_picture(options.plot)
+            check_picture(options.plot, options.out)
         if options.out is None:
             summary = plan.stream(lambda _games: None, offers=options.offers)
         else:
@@ -265,15 +265,22 @@ def simulate_command(options: argparse.Namespace) -> int:
     return status
 
 
-def check_picture(path: str) -> None:
+def check_picture(path: str, games: str | None) -> None:
     """Refuse a picture that could not be written once the games are played.
+
+    Parameters
+    ----------
+    path : str
+        The picture.
+    games : str or None
+        The file of the games.
 
     Raises
     ------
     MissingExtraError
         If matplotlib is not installed; it is not loaded before it is needed.
     ArgumentValueError
-        If the name's ending is that of no picture.
+        If the name's ending is that of no picture, or the games have that name.
     """
     if importlib.util.find_spec("matplotlib") is None:
         raise MissingExtraError(
@@ -287,6 +294,10 @@ def check_picture(path: str) -> None:
             value=path,
         )
     check_place(path)
+    if games is not None and os.path.realpath(path) == os.path.realpath(games):
+        raise ArgumentValueError(
+            f"--plot is {path!r}, which is the file of --out too", field="plot", value=path
+        )
 
 
 def json_lines(summary: Summary) -> str:

@@ -86,6 +86,7 @@ def test_simulate_writes_a_file_and_a_picture(
         (["--plot", "nowhere/games.png"], 1, "there is no such folder; make it first"),
         (["--plot", "games.txt"], 2, "--plot is 'games.txt', expected a name that ends in .png"),
         (["--out", "."], 1, "this is a folder; name a file"),
+        (["--out", "games.png", "--plot", "./games.png"], 2, "the file of --out too"),
     ],
 )
 def test_places_are_refused_before_the_games(
