@@ -23,6 +23,8 @@ def check_place(path: str | os.PathLike[str]) -> str:
     ------
     FileNotFoundError
         If the folder does not exist, or the path is empty.
+    PermissionError
+        If nothing can be written to the folder.
     IsADirectoryError
         If the path is that of a folder.
     FileExistsError
@@ -34,6 +36,8 @@ def check_place(path: str | os.PathLike[str]) -> str:
     folder = os.path.dirname(path) or "."  # noqa: PTH120
     if not os.path.isdir(folder):  # noqa: PTH112
         raise FileNotFoundError(errno.ENOENT, "there is no such folder; make it first", folder)
+    if not os.access(folder, os.W_OK):
+        raise PermissionError(errno.EACCES, "the folder cannot be written to", folder)
     if os.path.isdir(path):  # noqa: PTH112
         raise IsADirectoryError(errno.EISDIR, "this is a folder; name a file", path)
     if os.path.exists(path) and not os.path.isfile(path):  # noqa: PTH110, PTH113

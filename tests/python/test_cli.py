@@ -96,6 +96,19 @@ def test_places_are_refused_before_the_games(
     assert message in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("option", ["--out", "--plot"])
+def test_a_folder_that_cannot_be_written_to_is_refused_before_the_games(
+    option: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    # Modes bind everybody but the superuser.
+    monkeypatch.setattr(os, "access", lambda folder, _mode: folder != str(tmp_path))
+    assert main(["simulate", "--games", str(10**11), option, str(tmp_path / "games.png")]) == 1
+    assert "the folder cannot be written to" in capsys.readouterr().err
+
+
 def run_command(*arguments: str, **options: Any) -> subprocess.CompletedProcess[bytes]:
     command = [sys.executable, "-m", "endodoi", *arguments]
     return subprocess.run(command, capture_output=True, check=False, timeout=60, **options)
