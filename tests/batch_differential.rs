@@ -315,6 +315,22 @@ fn every_set_of_instructions_gives_identical_results() {
 }
 
 #[test]
+fn large_batches_use_all_cores_unless_told_otherwise() {
+    let threads = |rows, num_threads| {
+        let config = BatchConfig {
+            num_threads,
+            ..BatchConfig::new(rows, dodoi(8))
+        };
+        Batch::new(config).expect("valid").num_threads()
+    };
+    let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    assert_eq!(threads(8_191, None), 1);
+    assert_eq!(threads(8_192, None), cores);
+    assert_eq!(threads(8_191, Some(3)), 3);
+    assert_eq!(threads(64, Some(3)), 1);
+}
+
+#[test]
 fn any_number_of_threads_gives_identical_results() {
     for ruleset in [dodoi(6), dodoi(13)] {
         let config = BatchConfig {

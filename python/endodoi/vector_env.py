@@ -100,7 +100,8 @@ class VectorEnv(GymnasiumVectorEnv[Any, Any, Any]):
     max_episode_steps : int, optional
         Steps after which a game is cut, the opening not included.
     num_threads : int, optional
-        Threads; by default as many as the process may use. Results never depend on it.
+        Threads; by default one, or for batches large enough to gain by it (``B * C`` of 65,536
+        or more) as many as the process may use. Results never depend on it.
     copy : bool
         Whether every call returns new arrays. With False, calls fill and return the same arrays
         again, which is faster but changes what an earlier call returned.

@@ -44,7 +44,7 @@ pub enum Autoreset {
 /// | `random_opening_plies` | 0 | 0 to 10,000 plies, less than `max_plies` |
 /// | `illegal` | [`IllegalMove::Raise`] | |
 /// | `autoreset` | [`Autoreset::NextStep`] | |
-/// | `num_threads` | `None` (every core the process may use) | 1 to 1,024 threads |
+/// | `num_threads` | `None` (one thread for small batches, every core the process may use for those that gain by it, from 65,536 pits of own rows on) | 1 to 1,024 threads |
 /// | `instructions` | `None` (`ENDODOI_INSTRUCTIONS`, else the fastest there are) | those of this processor |
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -16,9 +16,12 @@ use crate::position::{Outcome, Position};
 use crate::ruleset::Ruleset;
 use crate::side::Side;
 
-/// Rows times columns below which waking other threads costs more than it saves: waking takes
-/// about 14 microseconds, a ply 20 to 25 nanoseconds a column (measured, 2x6 to 2x50).
-const PARALLEL_PITS: usize = 3072;
+/// Rows times columns below which threads that were asked for are not worth having.
+const FEW_PITS: usize = 3072;
+/// Rows times columns below which other threads are not used unless asked for: a ply takes about 5
+/// nanoseconds a column and waking them a hundred microseconds or more, so that two threads gain
+/// from about 100,000 on (measured in a virtual machine).
+const PARALLEL_PITS: usize = 1 << 16;
 /// Blocks whose long sowings are followed together: few are endless, and several are followed in
 /// the time of one.
 const GROUP: usize = 64;
@@ -430,7 +433,12 @@ fn start_threads(config: &BatchConfig) -> Result<Option<ThreadPool>, BatchError>
     let num_threads = config
         .num_threads
         .unwrap_or_else(|| std::thread::available_parallelism().map_or(1, std::num::NonZero::get));
-    let small = config.rows <= LANES || config.rows * config.ruleset.columns() < PARALLEL_PITS;
+    let least = if config.num_threads.is_some() {
+        FEW_PITS
+    } else {
+        PARALLEL_PITS
+    };
+    let small = config.rows <= LANES || config.rows * config.ruleset.columns() < least;
     if num_threads == 1 || small {
         return Ok(None);
     }
