@@ -4,11 +4,13 @@
 
 #![allow(clippy::expect_used, clippy::panic)]
 
-use std::ops::ControlFlow;
-
-use endodoi::policy::PolicySpec;
-use endodoi::simulate::{GameTable, Instructions, SimulateConfig, simulate};
+use endodoi::simulate::{GameTable, Instructions, SimulateConfig};
 use endodoi::{LoneCapture, Ruleset, RulesetFields, Variant};
+
+#[path = "common/simulations.rs"]
+mod simulations;
+
+use simulations::random_games_with;
 
 /// Boards, and the games of each.
 const BOARDS: [(Variant, i64, LoneCapture, u64); 7] = [
@@ -24,12 +26,9 @@ const BOARDS: [(Variant, i64, LoneCapture, u64); 7] = [
 fn play(ruleset: Ruleset, games: u64, instructions: Instructions) -> GameTable {
     let config = SimulateConfig {
         seed: 2026,
-        instructions: Some(instructions),
         ..SimulateConfig::new(ruleset, games)
     };
-    let mut quietly = |_| ControlFlow::Continue(());
-    let random = PolicySpec::Random;
-    simulate(&config, &random, &random, &mut quietly).expect("valid settings")
+    random_games_with(&config, instructions)
 }
 
 /// Plays the games of every board, or a part of them, and compares whole tables.

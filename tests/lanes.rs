@@ -2,47 +2,14 @@
 
 #![allow(clippy::expect_used, clippy::panic)]
 
-use std::ops::ControlFlow;
-
-use endodoi::policy::PolicySpec;
 use endodoi::rng::{self, Purpose};
-use endodoi::simulate::{GameTable, Instructions, SimulateConfig, simulate};
+use endodoi::simulate::SimulateConfig;
 use endodoi::{Direction, Endless, LoneCapture, Ruleset, RulesetFields, Variant};
 
-fn play(config: &SimulateConfig, instructions: Instructions) -> GameTable {
-    let config = SimulateConfig {
-        instructions: Some(instructions),
-        ..*config
-    };
-    let mut quietly = |_| ControlFlow::Continue(());
-    simulate(
-        &config,
-        &PolicySpec::Random,
-        &PolicySpec::Random,
-        &mut quietly,
-    )
-    .expect("valid")
-}
+#[path = "common/simulations.rs"]
+mod simulations;
 
-fn assert_same(config: &SimulateConfig) {
-    let expected = play(config, Instructions::Scalar);
-    for instructions in Instructions::ALL {
-        if !instructions.is_available() {
-            continue;
-        }
-        let got = play(config, instructions);
-        assert_eq!(got.len(), expected.len());
-        for game in 0..expected.len() {
-            assert_eq!(
-                got.row(game),
-                expected.row(game),
-                "{}: game {game} of {:?}",
-                instructions.name(),
-                config
-            );
-        }
-    }
-}
+use simulations::assert_same_games;
 
 fn ruleset(fields: &RulesetFields) -> Ruleset {
     Ruleset::new(Variant::EnDodoi, fields).expect("valid")
@@ -61,7 +28,7 @@ fn traditional_sizes_and_options_in_every_set_of_instructions() {
                         endless: Some(endless),
                         ..RulesetFields::default()
                     });
-                    assert_same(&SimulateConfig::new(rules, 2_000));
+                    assert_same_games(&SimulateConfig::new(rules, 2_000));
                 }
             }
         }
@@ -90,7 +57,7 @@ fn random_rule_sets_in_every_set_of_instructions() {
             max_plies: flag(&mut rng).then(|| 1 + rng::below(&mut rng, 60)),
             ..SimulateConfig::new(rules, 300)
         };
-        assert_same(&config);
+        assert_same_games(&config);
     }
 }
 
@@ -106,7 +73,7 @@ fn s6_lap_limits_about_the_length_of_a_stay_in_the_lanes() {
                 lap_limit: Some(lap_limit),
                 ..RulesetFields::default()
             });
-            assert_same(&SimulateConfig::new(rules, 400));
+            assert_same_games(&SimulateConfig::new(rules, 400));
         }
     }
 }
@@ -120,12 +87,12 @@ fn long_games_are_finished_outside_the_lanes() {
         quiet_limit: Some(32_767),
         ..RulesetFields::default()
     });
-    assert_same(&SimulateConfig::new(rules, 200));
+    assert_same_games(&SimulateConfig::new(rules, 200));
     let cut = SimulateConfig {
         max_plies: Some(70_000),
         ..SimulateConfig::new(rules, 100)
     };
-    assert_same(&cut);
+    assert_same_games(&cut);
 }
 
 #[test]
@@ -136,6 +103,6 @@ fn boards_that_do_not_fit_the_lanes_are_played_all_the_same() {
             seeds_per_pit: Some(seeds),
             ..RulesetFields::default()
         });
-        assert_same(&SimulateConfig::new(rules, 20));
+        assert_same_games(&SimulateConfig::new(rules, 20));
     }
 }

@@ -3,38 +3,14 @@
 
 #![allow(clippy::expect_used, clippy::panic)]
 
-use std::ops::ControlFlow;
-
-use endodoi::policy::PolicySpec;
 use endodoi::rng::{self, Purpose, Xoshiro128PlusPlus};
-use endodoi::simulate::{GameTable, Instructions, SimulateConfig, simulate};
+use endodoi::simulate::SimulateConfig;
 use endodoi::{Direction, Endless, LoneCapture, Ruleset, RulesetFields, Variant};
 
-fn play(config: &SimulateConfig, instructions: Instructions) -> GameTable {
-    let config = SimulateConfig {
-        instructions: Some(instructions),
-        ..*config
-    };
-    let mut quietly = |_| ControlFlow::Continue(());
-    let random = PolicySpec::Random;
-    simulate(&config, &random, &random, &mut quietly).expect("valid")
-}
+#[path = "common/simulations.rs"]
+mod simulations;
 
-/// Compares every set of instructions with the twin, whose games it returns.
-fn assert_same(config: &SimulateConfig) -> GameTable {
-    let expected = play(config, Instructions::Scalar);
-    for instructions in Instructions::ALL {
-        if instructions.is_available() {
-            let got = play(config, instructions);
-            for game in 0..expected.len() {
-                let (got, expected) = (got.row(game), expected.row(game));
-                let name = instructions.name();
-                assert_eq!(got, expected, "{name}: game {game} of {config:?}");
-            }
-        }
-    }
-    expected
-}
+use simulations::assert_same_games;
 
 fn ruleset(fields: &RulesetFields) -> Ruleset {
     Ruleset::new(Variant::EnDodoi, fields).expect("valid")
@@ -74,7 +50,7 @@ fn the_largest_traditional_board_with_every_option() {
                     endless: Some(endless),
                     ..RulesetFields::default()
                 });
-                assert_same(&SimulateConfig::new(rules, 300));
+                assert_same_games(&SimulateConfig::new(rules, 300));
             }
         }
     }
@@ -94,7 +70,7 @@ fn random_rule_sets_of_large_boards() {
             max_plies: flag(&mut rng).then(|| 1 + rng::below(&mut rng, 300)),
             ..SimulateConfig::new(rules, 70)
         };
-        let games = assert_same(&config);
+        let games = assert_same_games(&config);
         endless += games.endless_met.iter().filter(|&&met| met > 0).count();
     }
     assert!(endless > 100, "{endless}");
@@ -114,7 +90,7 @@ fn random_rule_sets_of_small_boards_with_many_seeds() {
             max_plies: flag(&mut rng).then(|| 1 + rng::below(&mut rng, 100)),
             ..SimulateConfig::new(rules, 70)
         };
-        assert_same(&config);
+        assert_same_games(&config);
     }
 }
 
@@ -132,7 +108,7 @@ fn games_of_a_single_seed_a_pit_end_by_every_rule() {
             max_plies,
             ..SimulateConfig::new(rules, 200)
         };
-        reasons.extend(assert_same(&config).end_reason);
+        reasons.extend(assert_same_games(&config).end_reason);
     }
     // Stuck, quiet and cut.
     assert!(reasons.is_superset(&[0, 1, 3].into()), "{reasons:?}");

@@ -13,20 +13,12 @@ use endodoi::simulate::{
     EndCode, GameTable, Share, SimulateConfig, Summary, simulate, simulate_between,
 };
 use endodoi::sowing::SowingEnd;
-use endodoi::{Position, Ruleset, RulesetFields, Side};
+use endodoi::{Position, Side};
 
-fn ruleset(json: &str) -> Ruleset {
-    let fields: RulesetFields = serde_json::from_str(json).unwrap();
-    Ruleset::try_from(fields).unwrap()
-}
+#[path = "common/simulations.rs"]
+mod simulations;
 
-fn go_on(_: u64) -> ControlFlow<()> {
-    ControlFlow::Continue(())
-}
-
-fn random_games(config: &SimulateConfig) -> GameTable {
-    simulate(config, &PolicySpec::Random, &PolicySpec::Random, &mut go_on).unwrap()
-}
+use simulations::{go_on, random_games, ruleset_of};
 
 const RULESETS: [&str; 10] = [
     r#"{"columns":6}"#,
@@ -52,7 +44,7 @@ fn assert_near(what: &str, got: f64, own_half: f64, known: f64, known_half: f64)
 }
 
 fn assert_rates(json: &str, games: u64, plies: [f64; 2], shares: [f64; 3], half: f64) -> Summary {
-    let mut config = SimulateConfig::new(ruleset(json), games);
+    let mut config = SimulateConfig::new(ruleset_of(json), games);
     config.seed = 1;
     let summary = random_games(&config).summary();
     assert_eq!(summary.games, games);
@@ -93,7 +85,7 @@ fn known_rates_of_random_play_on_larger_boards() {
 
 #[test]
 fn known_share_of_games_that_offer_an_endless_sowing() {
-    let mut config = SimulateConfig::new(ruleset(r#"{"columns":6}"#), 60_000);
+    let mut config = SimulateConfig::new(ruleset_of(r#"{"columns":6}"#), 60_000);
     config.offers = true;
     let table = random_games(&config);
     let share = table.summary().offers.unwrap();
@@ -123,7 +115,7 @@ fn s6_both_paths_give_the_same_random_games() {
     let mut met = 0;
     for (index, json) in RULESETS.iter().enumerate() {
         for (opening, max_plies) in [(0, None), (3, Some(9)), (0, Some(1)), (1, None)] {
-            let mut config = SimulateConfig::new(ruleset(json), 1000);
+            let mut config = SimulateConfig::new(ruleset_of(json), 1000);
             config.seed = index as u64;
             config.max_plies = max_plies;
             config.random_opening_plies = opening;
@@ -199,7 +191,7 @@ fn check_against_positions(config: &SimulateConfig, table: &GameTable, index: us
 #[test]
 fn every_column_is_what_playing_the_game_gives() {
     for json in RULESETS {
-        let mut config = SimulateConfig::new(ruleset(json), 100);
+        let mut config = SimulateConfig::new(ruleset_of(json), 100);
         config.seed = 77;
         let table = random_games(&config);
         for index in 0..table.len() {
@@ -210,8 +202,8 @@ fn every_column_is_what_playing_the_game_gives() {
 
 #[test]
 fn tables_do_not_depend_on_the_number_of_threads() {
-    let mut config = SimulateConfig::new(ruleset(r#"{"columns":6}"#), 5000);
-    let mut mixed = SimulateConfig::new(ruleset(r#"{"variant":"cross-endodoi"}"#), 300);
+    let mut config = SimulateConfig::new(ruleset_of(r#"{"columns":6}"#), 5000);
+    let mut mixed = SimulateConfig::new(ruleset_of(r#"{"variant":"cross-endodoi"}"#), 300);
     mixed.random_opening_plies = 4;
     let alphabeta = PolicySpec::AlphaBeta { depth: 2 };
     let mut tables = Vec::new();
@@ -227,7 +219,7 @@ fn tables_do_not_depend_on_the_number_of_threads() {
 
 #[test]
 fn a_game_depends_on_seed_and_index_alone() {
-    let mut config = SimulateConfig::new(ruleset(r#"{"columns":6}"#), 2000);
+    let mut config = SimulateConfig::new(ruleset_of(r#"{"columns":6}"#), 2000);
     config.seed = 5;
     let long = random_games(&config);
     config.games = 700;
@@ -241,7 +233,7 @@ fn a_game_depends_on_seed_and_index_alone() {
 
 #[test]
 fn a_part_of_a_simulation_can_be_played_alone() {
-    let mut config = SimulateConfig::new(ruleset(r#"{"columns":6}"#), 2000);
+    let mut config = SimulateConfig::new(ruleset_of(r#"{"columns":6}"#), 2000);
     config.seed = 5;
     let whole = random_games(&config);
     config.first = 1234;
@@ -257,7 +249,7 @@ fn a_part_of_a_simulation_can_be_played_alone() {
 
 #[test]
 fn stronger_players_win_and_openings_make_their_games_differ() {
-    let mut config = SimulateConfig::new(ruleset(r#"{"columns":6}"#), 400);
+    let mut config = SimulateConfig::new(ruleset_of(r#"{"columns":6}"#), 400);
     config.random_opening_plies = 4;
     let (mut south, mut north) = (AlphaBeta::new(4).unwrap(), Greedy::default());
     let table = simulate_between(&config, &mut south, &mut north, &mut go_on).unwrap();
@@ -270,7 +262,7 @@ fn stronger_players_win_and_openings_make_their_games_differ() {
 
 #[test]
 fn e4_a_cut_game_has_no_winner_and_an_end_on_the_cap_ply_is_an_end() {
-    let rules = ruleset(r#"{"columns":6}"#);
+    let rules = ruleset_of(r#"{"columns":6}"#);
     let free = random_games(&SimulateConfig::new(rules, 500));
     let mut config = SimulateConfig::new(rules, 500);
     config.max_plies = Some(30);
@@ -329,7 +321,7 @@ impl Policy for Misbehaving {
 
 #[test]
 fn a_player_that_misbehaves_loses_those_games_alone() {
-    let config = SimulateConfig::new(ruleset(r#"{"columns":6}"#), 300);
+    let config = SimulateConfig::new(ruleset_of(r#"{"columns":6}"#), 300);
     let table = simulate_between(&config, &mut Random, &mut Misbehaving, &mut go_on).unwrap();
     let ends = table.summary().end_reasons;
     assert!(ends[0] > 10 && ends[4] > 10 && ends[5] > 10, "{ends:?}");
@@ -374,7 +366,7 @@ impl Policy for Nervous {
 
 #[test]
 fn a_failure_in_one_game_changes_no_draw_in_the_others() {
-    let config = SimulateConfig::new(ruleset(r#"{"columns":6}"#), 300);
+    let config = SimulateConfig::new(ruleset_of(r#"{"columns":6}"#), 300);
     let calm = random_games(&config);
     let table = simulate_between(&config, &mut Nervous, &mut Random, &mut go_on).unwrap();
     let mut failed = 0;
@@ -396,7 +388,7 @@ fn a_failure_in_one_game_changes_no_draw_in_the_others() {
 
 #[test]
 fn an_interrupted_simulation_keeps_the_first_games() {
-    let config = SimulateConfig::new(ruleset(r#"{"columns":6}"#), 100_000);
+    let config = SimulateConfig::new(ruleset_of(r#"{"columns":6}"#), 100_000);
     let whole = random_games(&SimulateConfig {
         games: 20_000,
         ..config
@@ -452,7 +444,7 @@ impl Policy for Counting {
 
 #[test]
 fn a_simulation_can_be_stopped_after_a_few_moves() {
-    let config = SimulateConfig::new(ruleset(r#"{"columns":6}"#), 1000);
+    let config = SimulateConfig::new(ruleset_of(r#"{"columns":6}"#), 1000);
     let mut calls = 0;
     let mut stop = |_| {
         calls += 1;
@@ -471,7 +463,7 @@ fn a_simulation_can_be_stopped_after_a_few_moves() {
 #[test]
 fn progress_counts_up_to_all_games() {
     for south in [PolicySpec::Random, PolicySpec::Greedy] {
-        let config = SimulateConfig::new(ruleset(r#"{"columns":6}"#), 2000);
+        let config = SimulateConfig::new(ruleset_of(r#"{"columns":6}"#), 2000);
         let mut seen = Vec::new();
         let mut watch = |finished| {
             seen.push(finished);
@@ -485,7 +477,7 @@ fn progress_counts_up_to_all_games() {
 
 #[test]
 fn settings_outside_their_range_are_refused_by_name() {
-    let good = SimulateConfig::new(ruleset(r#"{"columns":6}"#), 10);
+    let good = SimulateConfig::new(ruleset_of(r#"{"columns":6}"#), 10);
     let refused = |config: SimulateConfig| {
         let random = PolicySpec::Random;
         simulate(&config, &random, &random, &mut go_on)
@@ -517,7 +509,7 @@ fn settings_outside_their_range_are_refused_by_name() {
         "random_opening_plies is 8, expected 0 to 7"
     );
     let config = SimulateConfig {
-        ruleset: ruleset(r#"{"columns":1,"seeds_per_pit":1,"quiet_limit":3}"#),
+        ruleset: ruleset_of(r#"{"columns":1,"seeds_per_pit":1,"quiet_limit":3}"#),
         random_opening_plies: 50,
         ..good
     };
@@ -535,7 +527,7 @@ fn settings_outside_their_range_are_refused_by_name() {
 #[test]
 fn a_start_that_is_over_is_a_game_of_no_plies() {
     // Every opening move takes more laps than the limit: South is stuck at once.
-    let config = SimulateConfig::new(ruleset(r#"{"columns":6,"lap_limit":4}"#), 3);
+    let config = SimulateConfig::new(ruleset_of(r#"{"columns":6,"lap_limit":4}"#), 3);
     let fast = random_games(&config);
     let slow = simulate_between(&config, &mut Random, &mut Random, &mut go_on).unwrap();
     assert_eq!(fast, slow);

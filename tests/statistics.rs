@@ -5,27 +5,19 @@
 
 use std::ops::ControlFlow;
 
+use endodoi::Position;
 use endodoi::policy::{Policy, PolicyError, PolicySpec, Random};
 use endodoi::rng::{self, Purpose, Xoshiro128PlusPlus};
 use endodoi::simulate::{
     Detail, EndCode, GameTable, Players, SimulateConfig, Statistics, sample_size, simulate,
     simulate_between, simulate_in_parts,
 };
-use endodoi::{Position, Ruleset, RulesetFields};
 use serde_json::Value;
 
-fn ruleset(json: &str) -> Ruleset {
-    let fields: RulesetFields = serde_json::from_str(json).unwrap();
-    Ruleset::try_from(fields).unwrap()
-}
+#[path = "common/simulations.rs"]
+mod simulations;
 
-fn go_on(_: u64) -> ControlFlow<()> {
-    ControlFlow::Continue(())
-}
-
-fn random_games(config: &SimulateConfig) -> GameTable {
-    simulate(config, &PolicySpec::Random, &PolicySpec::Random, &mut go_on).unwrap()
-}
+use simulations::{go_on, random_games, ruleset_of};
 
 const RULESETS: [&str; 6] = [
     r#"{"columns":6}"#,
@@ -67,7 +59,7 @@ fn followed_games_add_up_to_their_columns() {
     for json in RULESETS {
         for (opening, max_plies, offers) in [(0, None, false), (2, Some(9), false), (0, None, true)]
         {
-            let mut config = SimulateConfig::new(ruleset(json), 400);
+            let mut config = SimulateConfig::new(ruleset_of(json), 400);
             config.seed = 3;
             config.random_opening_plies = opening;
             config.max_plies = max_plies;
@@ -100,7 +92,7 @@ fn followed_games_add_up_to_their_columns() {
 
 #[test]
 fn following_games_changes_none_and_stops_after_the_sample() {
-    let mut config = SimulateConfig::new(ruleset(RULESETS[0]), 3000);
+    let mut config = SimulateConfig::new(ruleset_of(RULESETS[0]), 3000);
     let plain = random_games(&config);
     assert_eq!(plain.detail, Detail::default());
     assert_eq!(plain.summary().sample, None);
@@ -140,7 +132,7 @@ fn legal_moves_by_ply(config: &SimulateConfig) -> Vec<(u64, usize)> {
 #[test]
 fn branching_is_the_mean_number_of_legal_moves_of_each_ply() {
     for json in RULESETS {
-        let mut config = SimulateConfig::new(ruleset(json), 200);
+        let mut config = SimulateConfig::new(ruleset_of(json), 200);
         config.first = 50;
         config.sample = 200;
         let sample = random_games(&config).summary().sample.unwrap();
@@ -186,7 +178,7 @@ fn in_parts(config: &SimulateConfig, players: Players<'_>, rows: usize) -> (Game
 #[test]
 fn parts_are_the_whole_table_and_say_the_same() {
     for (offers, max_plies, opening) in [(false, None, 0), (true, Some(40), 0), (false, None, 3)] {
-        let mut config = SimulateConfig::new(ruleset(RULESETS[0]), 20_000);
+        let mut config = SimulateConfig::new(ruleset_of(RULESETS[0]), 20_000);
         config.seed = 8;
         config.sample = 1000;
         config.offers = offers;
@@ -208,7 +200,7 @@ fn parts_are_the_whole_table_and_say_the_same() {
 
 #[test]
 fn parts_of_games_between_players_say_the_same() {
-    let mut config = SimulateConfig::new(ruleset(RULESETS[2]), 500);
+    let mut config = SimulateConfig::new(ruleset_of(RULESETS[2]), 500);
     config.sample = 300;
     let (south, north) = (PolicySpec::AlphaBeta { depth: 2 }, PolicySpec::Greedy);
     config.random_opening_plies = 4;
@@ -225,7 +217,7 @@ fn parts_of_games_between_players_say_the_same() {
 
 #[test]
 fn statistics_of_parts_add_up() {
-    let mut config = SimulateConfig::new(ruleset(RULESETS[3]), 3000);
+    let mut config = SimulateConfig::new(ruleset_of(RULESETS[3]), 3000);
     config.sample = 3000;
     let mut whole = Statistics::default();
     whole.add(&random_games(&config));
@@ -244,7 +236,7 @@ fn statistics_of_parts_add_up() {
 
 #[test]
 fn numbers_of_a_summary_are_those_of_the_columns() {
-    let mut config = SimulateConfig::new(ruleset(RULESETS[1]), 2000);
+    let mut config = SimulateConfig::new(ruleset_of(RULESETS[1]), 2000);
     config.max_plies = Some(50);
     let table = random_games(&config);
     let summary = table.summary();
@@ -298,7 +290,7 @@ fn numbers_of_a_summary_are_those_of_the_columns() {
 
 #[test]
 fn no_games_and_one_game_have_a_summary() {
-    let mut config = SimulateConfig::new(ruleset(RULESETS[0]), 0);
+    let mut config = SimulateConfig::new(ruleset_of(RULESETS[0]), 0);
     config.sample = 10;
     let none = random_games(&config).summary();
     assert_eq!((none.games, none.sample.is_none()), (0, true));
@@ -313,7 +305,7 @@ fn no_games_and_one_game_have_a_summary() {
 
 #[test]
 fn a_stopped_simulation_hands_on_what_it_counts() {
-    let mut config = SimulateConfig::new(ruleset(RULESETS[0]), 1_000_000_000);
+    let mut config = SimulateConfig::new(ruleset_of(RULESETS[0]), 1_000_000_000);
     config.sample = 100;
     let players = || Players::Specs(&PolicySpec::Random, &PolicySpec::Random);
     let mut stop = |finished| {
@@ -373,7 +365,7 @@ impl Policy for Interrupted {
 
 #[test]
 fn an_interrupted_player_ends_the_simulation_and_loses_no_game() {
-    let mut config = SimulateConfig::new(ruleset(RULESETS[4]), 3000);
+    let mut config = SimulateConfig::new(ruleset_of(RULESETS[4]), 3000);
     config.sample = 3000;
     let whole = random_games(&config);
     config.games = 10_000_000;
@@ -400,6 +392,6 @@ fn samples_are_smaller_where_games_are_longer() {
         (r#"{"columns":20}"#, 2621),
         (r#"{"columns":64,"seeds_per_pit":64}"#, 16),
     ] {
-        assert_eq!(sample_size(&ruleset(json)), games);
+        assert_eq!(sample_size(&ruleset_of(json)), games);
     }
 }
