@@ -162,12 +162,14 @@ impl Run {
             if enough || finished < games {
                 break;
             }
-            size = match began.elapsed() {
-                took if took < time / 8 => (size * 4).min(largest),
-                took if took < time / 2 => (size * 2).min(largest),
-                took if took > time => (size / 2).max(1),
-                _ => size,
-            };
+            let took = began.elapsed();
+            if took > time {
+                size = (size / 2).max(1);
+            } else if took < time / 2 {
+                // Half of what there was time for: the next chunk may take longer a game.
+                let more = time.as_nanos() / (2 * took.as_nanos()).max(1);
+                size = (size * more.clamp(2, 16) as u64).min(largest);
+            }
         }
         if played == self.config.games {
             // Where the last word is "stop", all games are finished all the same.
