@@ -5,8 +5,7 @@ use crate::rng;
 
 /// The state words of every lane's [`Xoshiro128PlusPlus`](rng::Xoshiro128PlusPlus).
 ///
-/// The arithmetic below is that of the generator (Blackman and Vigna 2019), which a test holds it
-/// to; as plain loops over arrays it is done for many lanes at once.
+/// In plain loops over arrays the generator's arithmetic is done for many lanes at once.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub(super) struct Streams([[u32; LANES]; 4]);
@@ -49,15 +48,8 @@ impl Streams {
     /// Draws one word in a lane.
     #[inline(always)]
     pub(super) fn step(&mut self, lane: usize) -> u32 {
-        let [w0, w1, w2, w3] = &mut self.0;
-        let (s0, s1, s2, s3) = (w0[lane], w1[lane], w2[lane], w3[lane]);
-        let t2 = s2 ^ s0;
-        let t3 = s3 ^ s1;
-        w0[lane] = s0 ^ t3;
-        w1[lane] = s1 ^ t2;
-        w2[lane] = t2 ^ s1 << 9;
-        w3[lane] = t3.rotate_left(11);
-        s0.wrapping_add(s3).rotate_left(7).wrapping_add(s0)
+        let [s0, s1, s2, s3] = &mut self.0;
+        rng::next_word([&mut s0[lane], &mut s1[lane], &mut s2[lane], &mut s3[lane]])
     }
 }
 
