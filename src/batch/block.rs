@@ -69,7 +69,7 @@ pub(super) struct Row {
 }
 
 /// The games of 64 rows as struct of arrays.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Block {
     /// Rows in use, 64 but in the last block.
     pub(super) rows: usize,
@@ -95,7 +95,7 @@ pub(super) struct Block {
 }
 
 /// The lanes that take part in the ply being played.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Ply {
     /// The columns of the lanes of `chosen`.
     columns: [u8; LANES],
@@ -294,6 +294,11 @@ impl Block {
         } else {
             self.restart(terms);
         }
+        self.play_chosen(terms, pending);
+    }
+
+    /// Plays the columns chosen; lanes that stepped without one have lost.
+    pub(super) fn play_chosen(&mut self, terms: &Terms, pending: &mut Pending) {
         let lanes = self.ply.chosen;
         let sown = self.pits.sow(lanes, &self.ply.columns, pending);
         let landed = lanes & !sown.endless;
@@ -336,8 +341,40 @@ impl Block {
         }
     }
 
+    /// Copies the games, `column` chosen in every open lane where it is legal; the other lanes take
+    /// no part in the ply.
+    pub(super) fn with_column(&self, column: usize) -> Block {
+        let mut copy = self.clone();
+        let legal = self.legal.iter().enumerate();
+        let chosen = legal.fold(0, |set, (lane, legal)| set | (legal >> column & 1) << lane);
+        copy.ply = Ply {
+            columns: [column as u8; LANES],
+            chosen: self.open & chosen,
+            stepped: self.open & chosen,
+            turned: 0,
+        };
+        copy
+    }
+
+    /// Returns the lanes that play a column in this ply.
+    pub(super) fn chosen(&self) -> u64 {
+        self.ply.chosen
+    }
+
+    /// Returns the seeds that the side to move in `before` has captured since.
+    pub(super) fn captured_since(&self, before: &Block, lane: usize) -> u16 {
+        let side = before.to_move(lane).index();
+        self.captured[side][lane] - before.captured[side][lane]
+    }
+
     /// Ends games by E1, E3 and E4 and writes the arrays of the ply.
     pub(super) fn conclude(&mut self, terms: &Terms, out: &mut StepBuffers<'_>) {
+        self.settle(terms);
+        self.write(terms, out);
+    }
+
+    /// Ends the games that are over after the ply by E1, E3 and E4.
+    pub(super) fn settle(&mut self, terms: &Terms) {
         let find = ply::FindOver {
             legal: &self.legal,
             quiet: &self.quiet,
@@ -357,7 +394,6 @@ impl Block {
                 self.finish(lane, EndCode::MaxPlies);
             }
         }
-        self.write(terms, out);
     }
 
     fn leader(&self, lane: usize) -> i8 {

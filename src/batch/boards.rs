@@ -28,6 +28,9 @@ pub(super) struct Sown {
 ///
 /// Sets of lanes are the bits of a word.
 pub(super) trait Boards: Debug + Send + Sync {
+    /// Copies all boards.
+    fn copy(&self) -> Box<dyn Boards>;
+
     /// Replaces the board of one lane, `u16[N]`; false where this shape cannot hold it.
     #[must_use]
     fn store(&mut self, lane: usize, board: &[u16]) -> bool;
@@ -82,6 +85,12 @@ pub(super) trait Boards: Debug + Send + Sync {
             taken[lane] = self.lift(lane, facing) + self.lift(lane, pit);
         }
         taken
+    }
+}
+
+impl Clone for Box<dyn Boards> {
+    fn clone(&self) -> Box<dyn Boards> {
+        self.copy()
     }
 }
 

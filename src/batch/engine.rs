@@ -24,7 +24,7 @@ const FEW_PITS: usize = 3072;
 const PARALLEL_PITS: usize = 1 << 16;
 /// Blocks whose long sowings are followed together: few are endless, and several are followed in
 /// the time of one.
-const GROUP: usize = 64;
+pub(super) const GROUP: usize = 64;
 /// Parts for each thread, so that none waits long for the others.
 const PARTS: usize = 4;
 
@@ -417,6 +417,14 @@ impl Batch {
         }
         self.blocks[row / LANES].set(row % LANES, position);
         Ok(())
+    }
+
+    pub(super) const fn terms(&self) -> &Terms {
+        &self.terms
+    }
+
+    pub(super) const fn pool(&self) -> Option<&ThreadPool> {
+        self.pool.as_ref()
     }
 
     pub(super) fn blocks(&self) -> &[Block] {

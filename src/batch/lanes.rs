@@ -91,7 +91,7 @@ fn fastest_follower(ruleset: &Ruleset, _: Instructions) -> Option<Box<dyn Follow
 }
 
 /// The boards of 64 lanes.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct LaneBoards {
     shared: Arc<Shared>,
     /// A row for each pit.
@@ -324,6 +324,10 @@ impl Kernel for Capture<'_> {
 }
 
 impl Boards for LaneBoards {
+    fn copy(&self) -> Box<dyn Boards> {
+        Box::new(self.clone())
+    }
+
     fn store(&mut self, lane: usize, board: &[u16]) -> bool {
         let seeds: u32 = board.iter().map(|&seeds| u32::from(seeds)).sum();
         if seeds > super::boards::MAX_PACKED_SEEDS {

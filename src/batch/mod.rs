@@ -4,8 +4,9 @@
 //!
 //! A [`Batch`] holds `B` games as lanes of blocks of 64. [`Batch::step`] plays one column in every
 //! game and writes rewards, ends, observations and exact masks of legal moves into arrays of the
-//! caller. A game depends on (row seed, episode) and the actions alone: never on the number of
-//! threads or on how rows are split into batches.
+//! caller. [`Batch::children`] plays every legal column of every game on a copy, with the same
+//! kernels, and writes what each leads to. A game depends on (row seed, episode) and the actions
+//! alone: never on the number of threads or on how rows are split into batches.
 //!
 //! ```
 //! use endodoi::batch::{Batch, BatchConfig, Seeds, StepArrays};
@@ -46,6 +47,7 @@
 mod block;
 mod boards;
 mod buffers;
+mod children;
 mod config;
 mod end;
 mod engine;
@@ -67,6 +69,7 @@ mod wide;
 
 pub(crate) use boards::lanes_of;
 pub use buffers::{StepArrays, StepBuffers};
+pub use children::{ChildArrays, ChildBuffers};
 pub use config::{Autoreset, BatchConfig, IllegalMove, Seeds};
 pub use end::EndCode;
 pub use engine::Batch;

@@ -59,7 +59,7 @@ const fn entry_of(candidate: Candidate) -> usize {
 }
 
 /// The candidates of a block, the first `len` entries, and room for one [`IDLE`].
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Queue {
     entries: Vec<Candidate>,
     len: usize,
@@ -216,7 +216,7 @@ pub(super) fn follower_of(ruleset: &Ruleset) -> Option<Box<dyn Follow>> {
 }
 
 /// The boards of 64 lanes, each packed into `W` words.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Packed<const W: usize> {
     table: Arc<LapTable<W>>,
     /// One more than the lanes: a single seed that keeps idle places in flight busy.
@@ -394,6 +394,10 @@ impl<const W: usize> Flight<W> {
 }
 
 impl<const W: usize> Boards for Packed<W> {
+    fn copy(&self) -> Box<dyn Boards> {
+        Box::new(self.clone())
+    }
+
     fn store(&mut self, lane: usize, board: &[u16]) -> bool {
         let seeds: u32 = board.iter().map(|&seeds| u32::from(seeds)).sum();
         if seeds > MAX_PACKED_SEEDS {

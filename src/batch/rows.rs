@@ -55,7 +55,7 @@ impl RowShared {
 }
 
 /// The boards of 64 lanes.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct RowBoards {
     shared: Arc<RowShared>,
     boards: Box<[RowBoard; LANES]>,
@@ -256,6 +256,10 @@ impl RowKernel for Observe<'_> {
 }
 
 impl Boards for RowBoards {
+    fn copy(&self) -> Box<dyn Boards> {
+        Box::new(self.clone())
+    }
+
     fn store(&mut self, lane: usize, board: &[u16]) -> bool {
         self.replace(lane, board);
         true

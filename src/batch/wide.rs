@@ -9,7 +9,7 @@ use crate::ruleset::Ruleset;
 use crate::sowing;
 
 /// The boards of 64 lanes, one after the other, sown by the scalar rules of `sowing.rs`.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Wide {
     ruleset: Ruleset,
     count: usize,
@@ -49,6 +49,10 @@ impl Wide {
 }
 
 impl Boards for Wide {
+    fn copy(&self) -> Box<dyn Boards> {
+        Box::new(self.clone())
+    }
+
     fn store(&mut self, lane: usize, board: &[u16]) -> bool {
         self.replace(lane, board);
         true

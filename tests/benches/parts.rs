@@ -1,4 +1,4 @@
-//! The parts of the core, one at a time: moves, masks, searches, games, steps.
+//! The parts of the core, one at a time: moves, masks, searches, games, steps, children.
 //!
 //! `cargo bench` measures all of them, `cargo bench -- step` those of a name,
 //! `cargo bench -- --test` runs each once. Every part asserts its answer. `make bench` compares
@@ -11,7 +11,7 @@ use std::ops::ControlFlow;
 
 use divan::Bencher;
 use divan::counter::ItemsCount;
-use endodoi::batch::{Batch, BatchConfig, Seeds, StepArrays};
+use endodoi::batch::{Batch, BatchConfig, ChildArrays, Seeds, StepArrays};
 use endodoi::policy::PolicySpec;
 use endodoi::reference::{b4_pit, s6_laps};
 use endodoi::rng::{self, Purpose};
@@ -228,4 +228,54 @@ fn step<const C: usize>(bencher: Bencher<'_, '_>, set: &str) {
             assert!(as_played, "{set} steps to other positions");
             (batch, arrays)
         });
+}
+
+/// Returns the seeds that lie before the side to move after each legal move of a position.
+fn seeds_of_children(position: &Position) -> Vec<i16> {
+    let moves = position.legal_moves().iter();
+    let children = moves.map(|column| position.play(column).expect("legal"));
+    children
+        .map(|child| {
+            let own = child.board().row(child.to_move()).iter();
+            own.sum::<u16>() as i16
+        })
+        .collect()
+}
+
+/// Plays every legal move of 1024 rows of a batch, on one thread; an item is a child.
+#[divan::bench(consts = COLUMNS, args = sets(), sample_count = 32)]
+fn children<const C: usize>(bencher: Bencher<'_, '_>, set: &str) {
+    let turns = &turns(C)[..ROWS];
+    let (batch, _) = batch_of(turns, C, set);
+    let expected = turns.iter().map(|turn| seeds_of_children(&turn.before));
+    let expected: Vec<i16> = expected.flatten().collect();
+    let mut masks = vec![0; ROWS * C];
+    batch.masks(&mut masks).expect("right length");
+    let mut arrays = ChildArrays::new(&batch);
+    bencher
+        .counter(ItemsCount::new(expected.len()))
+        .bench_local(|| {
+            batch.children(arrays.buffers()).expect("right lengths");
+            let views = arrays.observations.chunks_exact(2 * C + 3);
+            let legal = views.zip(&masks).filter(|(_, mask)| **mask == 1);
+            let seeds = legal.map(|(view, _)| view[..C].iter().sum::<i16>());
+            assert!(
+                seeds.eq(expected.iter().copied()),
+                "{set} finds other children"
+            );
+        });
+}
+
+/// Plays every legal move of 1024 positions one after another; an item is a child.
+#[divan::bench(args = COLUMNS, sample_count = 32)]
+fn children_of_positions(bencher: Bencher<'_, '_>, columns: usize) {
+    let turns = &turns(columns)[..ROWS];
+    let count = |turn: &Turn| turn.before.legal_moves().len();
+    let children: usize = turns.iter().map(count).sum();
+    bencher.counter(ItemsCount::new(children)).bench(|| {
+        let found = turns
+            .iter()
+            .map(|turn| seeds_of_children(&turn.before).len());
+        assert_eq!(found.sum::<usize>(), children);
+    });
 }
