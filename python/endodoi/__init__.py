@@ -15,6 +15,9 @@ Axis letters of every array: ``B`` rows (games), ``C`` columns (actions), ``N = 
 
 from __future__ import annotations
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from endodoi import errors, policies
 from endodoi._core import GameRecord, Position, Ruleset, Sowing, __version__
 from endodoi.env import Env
@@ -38,6 +41,9 @@ from endodoi.registration import register
 from endodoi.simulation import GameTable, simulate
 from endodoi.training import TrainResult, train
 from endodoi.vector_env import VectorEnv
+
+if TYPE_CHECKING:
+    from endodoi import pettingzoo as pettingzoo
 
 __all__ = [
     "AgentError",
@@ -68,5 +74,27 @@ __all__ = [
     "simulate",
     "train",
 ]
+
+#: Modules that need a library of an extra: each is imported on its first use.
+EXTRA_MODULES = ("pettingzoo",)
+
+
+def __getattr__(name: str) -> Any:
+    """Import a module that needs the library of an extra.
+
+    Raises
+    ------
+    MissingExtraError
+        If that library is not installed.
+    """
+    if name in EXTRA_MODULES:
+        return import_module(f"endodoi.{name}")
+    raise AttributeError(f"module 'endodoi' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    """List the modules of extras too, imported or not."""
+    return sorted({*globals(), *EXTRA_MODULES})
+
 
 register()
