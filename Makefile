@@ -15,6 +15,8 @@ PYTHON ?= python3
 # Targets are named relative to this folder, whose own name may hold spaces.
 STAMPS := .venv/stamps
 BIN := .venv/bin
+# Those libraries need another Gymnasium, and all of PyTorch.
+ECOSYSTEM := .venv-ecosystem
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 # A run of CI must not touch the lock file.
 LOCKED := $(if $(CI),--locked)
@@ -57,9 +59,9 @@ PYTHON_CARGO := env PYO3_PYTHON="$(CURDIR)/$(BIN)/python" cargo
 
 # ---- doors
 
-.PHONY: help train build libtorch test test-core test-rust test-train test-python fmt fmt-check \
-	lint lint-rust lint-python docs digest differential bench bench-instructions notebooks ci clean \
-	distclean
+.PHONY: help train build libtorch test test-core test-rust test-train test-python test-ecosystem \
+	fmt fmt-check lint lint-rust lint-python docs digest differential bench bench-instructions \
+	notebooks ci clean distclean
 
 help: ## list the doors
 	@echo 'make DOOR, where DOOR is one of'
@@ -82,6 +84,9 @@ test: test-rust test-train test-python ## run every test, those of the trainer i
 test-core: test-rust ## run the Rust and Python tests that need no torch
 	@$(MAKE) test-python MARK='not train'
 	@echo 'all tests of the core passed'
+
+test-ecosystem: $(ECOSYSTEM)/stamps/ready ## train with SB3, RLlib, TorchRL and PyTorch, in a set-up of their own
+	$(ECOSYSTEM)/bin/python -m pytest tests/python/ecosystem
 
 build: $(STAMPS)/build ## build the package into .venv, with the command endodoi
 	@echo 'built: .venv/bin/endodoi and the Python package endodoi in .venv'
@@ -126,10 +131,11 @@ ci: fmt-check lint docs digest notebooks test differential ## do what must pass 
 
 clean: ## remove what was compiled; .venv and .libtorch stay (distclean removes them too)
 	cargo clean
-	rm -rf .mypy_cache .pytest_cache .ruff_cache $(STAMPS)/build $(STAMPS)/checks
+	rm -rf .mypy_cache .pytest_cache .ruff_cache $(STAMPS)/build $(STAMPS)/checks \
+		$(ECOSYSTEM)/stamps/ready
 
 distclean: clean
-	rm -rf .venv .libtorch .libtorch.partial .libtorch.lock
+	rm -rf .venv $(ECOSYSTEM) .libtorch .libtorch.partial .libtorch.lock
 
 # ---- parts of the doors
 
@@ -215,4 +221,19 @@ $(STAMPS)/peers: pyproject.toml $(STAMPS)/build
 $(STAMPS)/checks: pyproject.toml $(STAMPS)/build
 	@echo 'installing the tools of the checks'
 	@$(PIP) install --group checks
+	@touch $@
+
+# ---- set-up of .venv-ecosystem: it shares the compiled package with .venv
+
+$(ECOSYSTEM)/stamps/venv: | $(STAMPS)/venv
+	@echo 'creating $(ECOSYSTEM)'
+	@$(BIN)/python -m venv $(ECOSYSTEM)
+	@$(ECOSYSTEM)/bin/python -m pip --disable-pip-version-check --quiet install --upgrade 'pip>=25.1'
+	@mkdir -p $(@D) && touch $@
+
+$(ECOSYSTEM)/stamps/ready: pyproject.toml $(STAMPS)/build $(ECOSYSTEM)/stamps/venv
+	@echo 'installing the libraries that use the environments, PyTorch among them (6 GB)'
+	@PIP_QUIET=1 PIP_DISABLE_PIP_VERSION_CHECK=1 VIRTUAL_ENV="$(CURDIR)/$(ECOSYSTEM)" \
+		$(ONE_AT_A_TIME) $(BIN)/maturin develop $(LOCKED) --release \
+		--extras pettingzoo,rllib,sb3,torchrl --group ecosystem
 	@touch $@

@@ -15,10 +15,11 @@ import pytest
 
 import endodoi as ed
 
+# Without the programs, and the modules whose libraries `make test-ecosystem` brings.
 MODULES = [
     module.name
     for module in pkgutil.iter_modules(ed.__path__, "endodoi.")
-    if not module.name.endswith(("__main__", "_core"))
+    if not module.name.endswith(("__main__", "_core", ".sb3"))
 ]
 
 
@@ -81,3 +82,22 @@ def test_examples_of_the_documentation_run(name: str) -> None:
     result = doctest.testmod(importlib.import_module(name))
     assert result.failed == 0
     assert result.attempted >= (10 if name == "endodoi" else 0)
+
+
+@pytest.mark.parametrize(
+    ("module", "library"), [("pettingzoo", "pettingzoo"), ("sb3", "stable_baselines3")]
+)
+def test_a_missing_library_is_told_by_the_name_of_its_extra(module: str, library: str) -> None:
+    # An entry of None is how Python marks a module that cannot be imported.
+    program = (
+        "import sys, endodoi as ed\n"
+        f"assert {library!r} not in sys.modules and {module!r} in dir(ed)\n"
+        f"sys.modules[{library!r}] = None\n"
+        f"try: ed.{module}\n"
+        "except ed.MissingExtraError as error: print(error.extra, error)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=False
+    )
+    assert done.stdout.startswith(f"{module} "), done.stderr
+    assert f"pip install 'endodoi[{module}]'" in done.stdout

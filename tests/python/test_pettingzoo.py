@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import copy
 import pickle
-import subprocess
-import sys
 import warnings
 from typing import Any
 
@@ -254,20 +252,3 @@ def test_the_board_is_rendered_as_text() -> None:
 def test_an_unknown_keyword_is_refused() -> None:
     with pytest.raises(ed.ArgumentTypeError, match="colums"):
         ed.pettingzoo.env(colums=6)
-
-
-@pytest.mark.parametrize(("module", "library"), [("pettingzoo", "pettingzoo")])
-def test_a_missing_library_is_told_by_the_name_of_its_extra(module: str, library: str) -> None:
-    # An entry of None is how Python marks a module that cannot be imported.
-    program = (
-        "import sys, endodoi as ed\n"
-        f"assert {library!r} not in sys.modules and {module!r} in dir(ed)\n"
-        f"sys.modules[{library!r}] = None\n"
-        f"try: ed.{module}\n"
-        "except ed.MissingExtraError as error: print(error.extra, error)\n"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=False
-    )
-    assert done.stdout.startswith(f"{module} "), done.stderr
-    assert f"pip install 'endodoi[{module}]'" in done.stdout
