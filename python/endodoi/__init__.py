@@ -44,6 +44,7 @@ from endodoi.vector_env import VectorEnv
 
 if TYPE_CHECKING:
     from endodoi import pettingzoo as pettingzoo
+    from endodoi import rllib as rllib
     from endodoi import sb3 as sb3
 
 __all__ = [
@@ -77,7 +78,7 @@ __all__ = [
 ]
 
 #: Modules that need a library of an extra: each is imported on its first use.
-EXTRA_MODULES = ("pettingzoo", "sb3")
+EXTRA_MODULES = ("pettingzoo", "rllib", "sb3")
 
 
 def __getattr__(name: str) -> Any:

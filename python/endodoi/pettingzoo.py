@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any, Literal, SupportsIndex
 import numpy as np
 from gymnasium import spaces
 
+from endodoi.both_sides import AGENTS, both_masks, both_views, end_of
 from endodoi.env import Env
 from endodoi.errors import BatchError, MissingExtraError
-from endodoi.settings import RENDER_MODES, Observation, observation_space
+from endodoi.settings import RENDER_MODES, Observation, observation_space, resolve_ruleset
 
 try:
     from pettingzoo import AECEnv
@@ -29,12 +30,6 @@ if TYPE_CHECKING:
     from endodoi._core import Position, Ruleset
 
 __all__ = ["env", "raw_env"]
-
-#: South and North; ``to_play`` is their index.
-AGENTS = ("player_0", "player_1")
-
-#: What an info holds beside the mask where the game ended.
-END_KEYS = ("outcome", "captured", "plies", "end_reason")
 
 
 def env(ruleset: Ruleset | None = None, **options: Any) -> OrderEnforcingWrapper[str, Any, Any]:
@@ -116,16 +111,15 @@ class raw_env(AECEnv[str, Any, Any]):  # type: ignore[misc]  # noqa: N801  (Pett
         **ruleset_fields: Any,
     ) -> None:
         super().__init__()
+        self.ruleset = resolve_ruleset(ruleset, ruleset_fields, "env")
         self.game = Env(
-            ruleset,
+            self.ruleset,
             illegal=illegal,
             max_plies=max_plies,
             random_opening_plies=random_opening_plies,
             render_mode=render_mode,
             seed=seed,
-            **ruleset_fields,
         )
-        self.ruleset = self.game.ruleset
         self.render_mode = render_mode
         self.metadata = {
             "name": f"{self.ruleset.variant.replace('-', '_')}_v0",
@@ -264,13 +258,11 @@ class raw_env(AECEnv[str, Any, Any]):  # type: ignore[misc]  # noqa: N801  (Pett
     def _take_in(self, view: npt.NDArray[np.int16], info: dict[str, Any]) -> None:
         """Hand the game's view and info to both agents, and the turn to the side to move."""
         self._to_play = int(info["to_play"])
-        mover, other = AGENTS[self._to_play], AGENTS[1 - self._to_play]
-        self.agent_selection = mover
-        mask = info["action_mask"]
-        self._views = {mover: view, other: other_view(view, self.ruleset.columns)}
-        self._masks = {mover: mask, other: np.zeros_like(mask)}
-        ends = {key: info[key] for key in END_KEYS if key in info}
-        self.infos = {agent: {"action_mask": self._masks[agent].copy(), **ends} for agent in AGENTS}
+        self.agent_selection = AGENTS[self._to_play]
+        self._views = both_views(view, info, self.ruleset.columns)
+        self._masks = both_masks(info)
+        end = end_of(info)
+        self.infos = {agent: {"action_mask": self._masks[agent].copy(), **end} for agent in AGENTS}
 
     def _state_space(self) -> spaces.Box:
         """Return the space of `state`."""
@@ -279,9 +271,3 @@ class raw_env(AECEnv[str, Any, Any]):  # type: ignore[misc]  # noqa: N801  (Pett
         )
         high = np.append(view.high, np.int16(1))  # type: ignore[attr-defined]
         return spaces.Box(np.zeros_like(high), high, dtype=np.int16)
-
-
-def other_view(view: npt.NDArray[np.int16], columns: int) -> npt.NDArray[np.int16]:
-    """Return the same position as the other side sees it: rows and captures change places."""
-    own, other, rest = np.split(view, [columns, 2 * columns])
-    return np.concatenate([other, own, rest[[1, 0, 2]]])

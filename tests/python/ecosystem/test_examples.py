@@ -10,7 +10,7 @@ import pytest
 pytestmark = pytest.mark.ecosystem
 
 
-@pytest.mark.parametrize("name", ["endodoi.sb3"])
+@pytest.mark.parametrize("name", ["endodoi.rllib", "endodoi.sb3"])
 def test_examples_of_the_documentation_run(name: str) -> None:
     result = doctest.testmod(importlib.import_module(name))
     assert result.failed == 0

@@ -1,0 +1,1 @@
+"""Programs that train on the environments: to read, to run and to start from."""
