@@ -27,7 +27,7 @@
 //! | [`sowing`] | one move: laps, relay, capture |
 //! | [`position`] | set-up, legal moves, play, outcome |
 //! | [`notation`] | text of positions, game records |
-//! | [`render`] | pictures of positions: text, SVG |
+//! | [`render`] | pictures of positions: text, SVG, pixels |
 //! | [`mod@perft`] | counts of move sequences, digest of fixed games |
 //! | [`mod@reference`] | the rules once more, slowly, one function a clause |
 //! | [`batch`] | the lockstep engine: lanes of boards, step, masks, autoreset, observations |

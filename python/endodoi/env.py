@@ -8,6 +8,7 @@ import gymnasium
 from gymnasium import spaces
 
 from endodoi._core import Batch
+from endodoi.pictures import rgb_of_rows
 from endodoi.settings import (
     RENDER_MODES,
     Observation,
@@ -54,8 +55,8 @@ class Env(gymnasium.Env[Any, Any]):
         Plies after which the game is cut, opening plies included (E4).
     random_opening_plies : int
         Plies drawn uniformly over legal moves before the game is handed over.
-    render_mode : {"ansi"}, optional
-        What `render` returns: a text.
+    render_mode : {"ansi", "rgb_array"}, optional
+        What `render` returns: a text, or a picture uint8 [H, W, 3].
     max_episode_steps : int, optional
         Steps after which the game is cut, the opening not included.
     seed : int, optional
@@ -174,10 +175,12 @@ class Env(gymnasium.Env[Any, Any]):
             info,
         )
 
-    def render(self) -> str | None:
-        """Return the board as text, or None without a render mode."""
+    def render(self) -> str | npt.NDArray[np.uint8] | None:
+        """Return the board as text or as pixels uint8 [H, W, 3], or None without a render mode."""
         if self.render_mode is None:
             return None
+        if self.render_mode == "rgb_array":
+            return rgb_of_rows(self.batch)[0]
         return self.batch.render()[0]
 
     @property

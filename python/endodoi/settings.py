@@ -29,7 +29,7 @@ __all__ = [
 #: mask int8 [..., C]. A union would have to be taken apart at every use.
 Observation: TypeAlias = Any
 
-RENDER_MODES = ("ansi",)
+RENDER_MODES = ("ansi", "rgb_array")
 
 #: The largest seed: 64 bits.
 MAX_SEED = 2**64 - 1

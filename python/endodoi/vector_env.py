@@ -13,6 +13,7 @@ from gymnasium.vector.utils import batch_space
 
 from endodoi._core import Batch
 from endodoi.errors import ArgumentTypeError, BatchError
+from endodoi.pictures import rgb_of_rows
 from endodoi.settings import (
     RENDER_MODES,
     Observation,
@@ -95,8 +96,8 @@ class VectorEnv(GymnasiumVectorEnv[Any, Any, Any]):
     random_opening_plies : int
         Plies drawn uniformly over legal moves before a game is handed over; an opening that would
         end the game is drawn again.
-    render_mode : {"ansi"}, optional
-        What `render` returns: one text for each row.
+    render_mode : {"ansi", "rgb_array"}, optional
+        What `render` returns for each row: a text, or a picture uint8 [H, W, 3].
     max_episode_steps : int, optional
         Steps after which a game is cut, the opening not included.
     num_threads : int, optional
@@ -255,10 +256,15 @@ class VectorEnv(GymnasiumVectorEnv[Any, Any, Any]):
         observations, rewards, terminated, truncated, infos = self.batch.step(actions)
         return self._observation(observations, infos), rewards, terminated, truncated, infos
 
-    def render(self) -> tuple[str, ...] | None:
-        """Return the board of every row as text, or None without a render mode."""
+    def render(self) -> tuple[str | npt.NDArray[np.uint8], ...] | None:
+        """Return the board of every row as text or as pixels uint8 [H, W, 3].
+
+        None without a render mode.
+        """
         if self.render_mode is None:
             return None
+        if self.render_mode == "rgb_array":
+            return rgb_of_rows(self.batch)
         return tuple(self.batch.render())
 
     def position(self, row: SupportsIndex) -> Position:

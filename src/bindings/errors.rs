@@ -8,6 +8,7 @@ use crate::batch::BatchError;
 use crate::notation::{NotationError, RecordError};
 use crate::policy::PolicyError;
 use crate::position::{MoveError, SetupError};
+use crate::render::{MAX_SCALE, PictureError};
 use crate::ruleset::RulesetError;
 use crate::simulate::SimulateError;
 
@@ -185,6 +186,19 @@ impl From<MoveError> for PyErr {
                 .set("column", column)?
                 .set("side", side.name())?
                 .set_tuple("legal", legal),
+        })
+    }
+}
+
+impl From<PictureError> for PyErr {
+    fn from(error: PictureError) -> PyErr {
+        let PictureError::Scale { scale } = error;
+        exception("ArgumentValueError", &error.to_string(), |fields| {
+            fields
+                .set("field", "scale")?
+                .set("value", scale)?
+                .set("low", 1)?
+                .set("high", MAX_SCALE)
         })
     }
 }

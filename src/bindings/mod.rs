@@ -11,6 +11,7 @@ mod arrays;
 mod batch;
 mod errors;
 mod game_table;
+mod picture;
 mod player;
 mod position;
 mod record;
@@ -30,6 +31,8 @@ mod _core {
     use super::batch::PyBatch;
     #[pymodule_export]
     use super::game_table::PyGameTable;
+    #[pymodule_export]
+    use super::picture::pixels;
     #[pymodule_export]
     use super::player::{PyPlayer, random_actions};
     #[pymodule_export]

@@ -3,6 +3,7 @@
 use pyo3::prelude::*;
 
 use crate::position::Position;
+use crate::render;
 use crate::sowing::{self, Sowing, SowingEnd};
 
 /// Laps of an endless sowing that its trace shows unless more are asked for.
@@ -87,6 +88,11 @@ impl PySowing {
             .into_iter()
             .map(|step| (step.lap, step.pit, step.seeds))
             .collect())
+    }
+
+    /// The board after the sowing and its way; nothing where the rules forbid it.
+    fn _repr_svg_(&self) -> Option<String> {
+        render::svg_of_move(&self.from, self.column).ok()
     }
 
     fn __repr__(&self) -> String {

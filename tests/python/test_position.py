@@ -258,7 +258,11 @@ def test_the_picture_is_well_formed_and_shows_every_pit() -> None:
     picture = START.play(0)._repr_svg_()
     root = ET.fromstring(picture)  # noqa: S314
     texts = [element.text for element in root.iter() if element.text]
-    assert picture.count("<circle") == 12
+    assert picture.count("<circle") == 48
+    numbers = [text for text in texts if text.isdigit()]
+    labels = [str(column) for column in range(6)]
+    pits = [str(seeds) for row in START.play(0).board for seeds in row]
+    assert sorted(numbers) == sorted([*labels, *labels, *pits, "2", "0"])
     assert "North to move" in texts
     assert "North" in str(START)
 
