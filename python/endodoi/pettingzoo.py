@@ -88,8 +88,8 @@ class raw_env(AECEnv[str, Any, Any]):  # type: ignore[misc]  # noqa: N801  (Pett
     random_opening_plies : int
         Plies drawn uniformly over legal moves before the game is handed over; after an odd number
         of them North is to move.
-    render_mode : {"ansi"}, optional
-        What `render` returns: a text.
+    render_mode : {"ansi", "rgb_array"}, optional
+        What `render` returns: a text, or a picture uint8 [H, W, 3].
     seed : int, optional
         Row seed of the first reset, if that is given none.
     **ruleset_fields
@@ -243,8 +243,8 @@ class raw_env(AECEnv[str, Any, Any]):  # type: ignore[misc]  # noqa: N801  (Pett
             raise BatchError("there is no game to look at; call reset() first", field="state")
         return np.append(self._views[AGENTS[0]], np.int16(self._to_play))
 
-    def render(self) -> str | None:
-        """Return the board as text, or None without a render mode."""
+    def render(self) -> str | npt.NDArray[np.uint8] | None:
+        """Return the board as text or as pixels uint8 [H, W, 3], or None without a render mode."""
         return self.game.render()
 
     def close(self) -> None:

@@ -65,8 +65,8 @@ class MultiAgentEnv(RayMultiAgentEnv):  # type: ignore[misc]
         Plies after which the game is cut, opening plies included (E4): both agents are truncated.
     random_opening_plies : int
         Plies drawn uniformly over legal moves before the game is handed over.
-    render_mode : {"ansi"}, optional
-        What `render` returns: a text.
+    render_mode : {"ansi", "rgb_array"}, optional
+        What `render` returns: a text, or a picture uint8 [H, W, 3].
     seed : int, optional
         Row seed of the first reset, if that is given none.
     **ruleset_fields
@@ -199,7 +199,7 @@ class MultiAgentEnv(RayMultiAgentEnv):  # type: ignore[misc]
         )
 
     def render(self) -> Any:
-        """Return the board as text, or None without a render mode."""
+        """Return the board as text or as pixels uint8 [H, W, 3], or None without a render mode."""
         return self.game.render()
 
     @property

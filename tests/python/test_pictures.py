@@ -115,3 +115,9 @@ def test_a_sowing_is_drawn_with_its_way() -> None:
     assert picture.count("<polyline") == after.count("<polyline") + START.sow(0).laps
     two = Position.from_board([2, 0], [2, 1], ruleset=Ruleset(columns=2, endless="draw"))
     assert "draw (endless)" in str(two.sow(0)._repr_svg_())
+
+
+def test_the_environment_of_two_agents_is_drawn() -> None:
+    two = pytest.importorskip("endodoi.pettingzoo").env(columns=6, render_mode="rgb_array")
+    two.reset(seed=1)
+    assert (two.render() == rgb(START)).all()
