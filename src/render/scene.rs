@@ -161,13 +161,6 @@ impl Plan {
         self.band.min(self.columns - band * self.band)
     }
 
-    /// Tells whether a pit is the first or last one of the whole board from the left.
-    pub(super) fn ends(&self, side: Side, column: usize) -> [bool; 2] {
-        let (band, place) = self.place(side, column);
-        let index = band * self.band + place;
-        [index == 0, index + 1 == self.columns]
-    }
-
     /// Returns the centre of a pit.
     pub(super) fn centre(&self, side: Side, column: usize) -> Point {
         let (band, place) = self.place(side, column);

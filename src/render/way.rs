@@ -88,25 +88,26 @@ impl Way {
         shapes
     }
 
-    /// Draws a lap `out` units outside of the middles of the pits.
+    /// Draws a lap `out` units outside of the middles of the pits; laps further out turn wider.
     fn add_lap(&self, shapes: &mut Vec<Shape>, plan: &Plan, lap: &[usize], out: f32) {
         let mut points: Vec<Point> = Vec::new();
         for (index, &pit) in lap.iter().enumerate() {
             let here = self.point(plan, pit, out);
             let before = index.checked_sub(1).map(|before| lap[before]);
-            if let Some(before) =
-                before.filter(|&before| self.band(plan, before) != self.band(plan, pit))
-            {
-                // To the edge of one band, and on from that of the next one.
+            if let Some(before) = before {
                 let there = self.point(plan, before, out);
-                let step = if self.place(plan, before) > self.place(plan, pit) {
-                    0.7 * PITCH
-                } else {
-                    -0.7 * PITCH
-                };
-                points.push((there.0 + step, there.1));
-                shapes.push(line(std::mem::take(&mut points)));
-                points.push((here.0 - step, here.1));
+                if owner(before, self.columns) != owner(pit, self.columns) {
+                    // Around the numbers of the pits.
+                    let x = here.0 + self.turn(before, pit) * (PIT + 0.8 * out);
+                    points.extend([(x, there.1), (x, here.1)]);
+                } else if self.place(plan, before).0 != self.place(plan, pit).0 {
+                    // To the edge of one band, and on from that of the next one.
+                    let forward = self.place(plan, before).1 > self.place(plan, pit).1;
+                    let step = if forward { 0.7 * PITCH } else { -0.7 * PITCH };
+                    points.push((there.0 + step, there.1));
+                    shapes.push(line(std::mem::take(&mut points)));
+                    points.push((here.0 - step, here.1));
+                }
             }
             points.push(here);
         }
@@ -116,22 +117,26 @@ impl Way {
         }
     }
 
-    fn band(&self, plan: &Plan, pit: usize) -> usize {
-        plan.place(owner(pit, self.columns), pit % self.columns).0
+    /// Returns the band of a pit and its place there.
+    fn place(&self, plan: &Plan, pit: usize) -> (usize, usize) {
+        plan.place(owner(pit, self.columns), pit % self.columns)
     }
 
-    fn place(&self, plan: &Plan, pit: usize) -> usize {
-        plan.place(owner(pit, self.columns), pit % self.columns).1
+    /// Tells at which end a step from one row to the other goes: 1 on the right, -1 on the left.
+    fn turn(&self, before: usize, pit: usize) -> f32 {
+        let anticlockwise = (before + 1) % (2 * self.columns) == pit;
+        if anticlockwise == (before < self.columns) {
+            1.0
+        } else {
+            -1.0
+        }
     }
 
-    /// Returns where the line of a lap passes a pit: laps further out have wider turns.
+    /// Returns where the line of a lap passes a pit.
     fn point(&self, plan: &Plan, pit: usize, out: f32) -> Point {
-        let (side, column) = (owner(pit, self.columns), pit % self.columns);
-        let (x, y) = plan.centre(side, column);
+        let (x, y) = plan.centre(owner(pit, self.columns), pit % self.columns);
         let down = if pit < self.columns { out } else { -out };
-        let [first, last] = plan.ends(side, column);
-        let right = f32::from(i8::from(last) - i8::from(first)) * out;
-        (x + right, y + down)
+        (x, y + down)
     }
 }
 
