@@ -86,7 +86,7 @@ test-core: test-rust ## run the Rust and Python tests that need no torch
 	@echo 'all tests of the core passed'
 
 test-ecosystem: $(ECOSYSTEM)/stamps/ready ## train with SB3, RLlib, TorchRL and PyTorch, in a set-up of their own
-	$(ECOSYSTEM)/bin/python -m pytest tests/python/ecosystem
+	$(ECOSYSTEM)/bin/python -m pytest -W default --disable-warnings tests/python/ecosystem
 
 build: $(STAMPS)/build ## build the package into .venv, with the command endodoi
 	@echo 'built: .venv/bin/endodoi and the Python package endodoi in .venv'
@@ -126,7 +126,7 @@ notebooks: $(STAMPS)/checks ## run the notebooks in small
 		ENDODOI_SMALL=1 $(BIN)/jupyter execute --timeout=600 "$$notebook"; \
 	done; echo 'all notebooks ran'
 
-ci: fmt-check lint docs digest notebooks test differential ## do what must pass before a change lands
+ci: fmt-check lint docs digest notebooks test differential test-ecosystem ## do what must pass before a change lands
 	@echo 'everything passed'
 
 clean: ## remove what was compiled; .venv and .libtorch stay (distclean removes them too)

@@ -23,6 +23,7 @@ VARIANTS = ["en-dodoi", "en-gehe", "cross-endodoi"]
 OPTIONS: list[dict[str, Any]] = [
     {},
     {"render_mode": "ansi"},
+    {"render_mode": "rgb_array"},
     {"random_opening_plies": 3},
     {"max_plies": 12},
     {"endless": "draw"},

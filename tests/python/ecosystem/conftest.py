@@ -1,4 +1,7 @@
-"""Settings of the libraries, made before they are imported: they leave the home folder alone."""
+"""Settings of the libraries, made before they are imported.
+
+They leave the home folder alone, and small networks to one thread.
+"""
 
 from __future__ import annotations
 
@@ -9,5 +12,6 @@ from pathlib import Path
 HOME = Path(sys.prefix) / "home"
 HOME.mkdir(exist_ok=True)
 os.environ["HOME"] = str(HOME)
+os.environ["OMP_NUM_THREADS"] = "1"
 os.environ["RAY_AUTH_MODE"] = "disabled"
 os.environ["RAY_USAGE_STATS_ENABLED"] = "0"

@@ -15,8 +15,7 @@ from endodoi.examples import rllib_self_play
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-# Ray and its modules warn of changes to come in Ray itself.
-pytestmark = [pytest.mark.ecosystem, pytest.mark.filterwarnings("default")]
+pytestmark = pytest.mark.ecosystem
 
 SOUTH, NORTH = "player_0", "player_1"
 

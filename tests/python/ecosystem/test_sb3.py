@@ -17,7 +17,7 @@ import endodoi as ed
 if TYPE_CHECKING:
     from pathlib import Path
 
-pytestmark = pytest.mark.ecosystem
+pytestmark = [pytest.mark.ecosystem, pytest.mark.filterwarnings("error")]
 
 MODES = ["disabled", "next_step"]
 
