@@ -233,7 +233,8 @@ $(ECOSYSTEM)/stamps/venv: | $(STAMPS)/venv
 
 $(ECOSYSTEM)/stamps/ready: pyproject.toml $(STAMPS)/build $(ECOSYSTEM)/stamps/venv
 	@echo 'installing the libraries that use the environments, PyTorch among them (6 GB)'
+	@$(ECOSYSTEM)/bin/python -m pip --disable-pip-version-check --quiet install --group ecosystem
 	@PIP_QUIET=1 PIP_DISABLE_PIP_VERSION_CHECK=1 VIRTUAL_ENV="$(CURDIR)/$(ECOSYSTEM)" \
 		$(ONE_AT_A_TIME) $(BIN)/maturin develop $(LOCKED) --release \
-		--extras pettingzoo,rllib,sb3,torchrl --group ecosystem
+		--extras pettingzoo,rllib,sb3,torchrl
 	@touch $@
