@@ -33,6 +33,7 @@
 //! | [`batch`] | the lockstep engine: lanes of boards, step, masks, autoreset, observations |
 //! | [`search`] | alpha-beta; Gumbel tree search over an [`search::Evaluator`] |
 //! | [`policy`] | players: random, greedy, alpha-beta, agent; the network without torch |
+//! | [`environment`] | games as an agent meets them: opponents inside `step`, every autoreset |
 //! | [`simulate`] | many games between two players, statistics |
 //! | [`arena`] | paired matches with intervals |
 //!
@@ -46,6 +47,7 @@ pub mod batch;
 #[cfg(feature = "python")]
 mod bindings;
 pub mod board;
+pub mod environment;
 pub mod notation;
 pub mod perft;
 pub mod pit;

@@ -8,6 +8,7 @@
 pub use rand::Rng as RngCore;
 use rand::SeedableRng;
 pub use rand_xoshiro::Xoshiro128PlusPlus;
+use serde::Deserialize;
 
 /// What a stream is drawn for; streams of different purposes never meet.
 ///
@@ -123,6 +124,21 @@ pub(crate) fn stream_of_words(words: [u32; 4]) -> Xoshiro128PlusPlus {
         bytes.copy_from_slice(&word.to_le_bytes());
     }
     Xoshiro128PlusPlus::from_seed(state)
+}
+
+/// Returns the state of a stream, which [`stream_of_words`] goes on from.
+///
+/// The generator shows it through serde only.
+///
+/// # Errors
+/// Those of serde, which no state is known to make happen.
+pub(crate) fn words_of_stream(stream: &Xoshiro128PlusPlus) -> Result<[u32; 4], serde_json::Error> {
+    #[derive(Deserialize)]
+    struct State {
+        s: [u32; 4],
+    }
+    let state: State = serde_json::from_value(serde_json::to_value(stream)?)?;
+    Ok(state.s)
 }
 
 /// Draws a number below `bound` (1 to 2^16) by multiplying and shifting one 32-bit word.

@@ -101,7 +101,7 @@ struct Ply {
     columns: [u8; LANES],
     /// Lanes whose action is legal.
     chosen: u64,
-    /// Lanes that were open before.
+    /// Lanes that take part.
     stepped: u64,
     /// Lanes whose turn went to the other side.
     turned: u64,
@@ -152,21 +152,44 @@ impl Block {
         lanes_of(self.finished).next()
     }
 
-    /// Reads the actions of the next ply; false where one of an open lane is not a legal column.
-    pub(super) fn choose(&mut self, actions: &[i64], terms: &Terms) -> bool {
+    /// Reads the actions of the next ply, which the open lanes of `lanes` play; false where one of
+    /// them is not a legal column.
+    pub(super) fn choose(&mut self, actions: &[i64], lanes: u64, terms: &Terms) -> bool {
         let choose = ply::Choose {
             actions,
             legal: &self.legal,
             columns: &mut self.ply.columns,
         };
-        self.ply.chosen = self.open & run(terms, choose);
-        self.ply.chosen == self.open
+        let legal = run(terms, choose);
+        self.ply.stepped = self.open & lanes;
+        self.ply.chosen = self.ply.stepped & legal;
+        self.ply.chosen == self.ply.stepped
     }
 
-    /// Returns the first open lane whose action was not a legal column, and its legal columns.
+    /// Returns the first lane whose action was not a legal column, and its legal columns.
     pub(super) fn first_illegal(&self) -> Option<(usize, PitSet)> {
-        let lane = lanes_of(self.open & !self.ply.chosen).next()?;
-        Some((lane, PitSet::from_bits(self.legal[lane])))
+        let lane = lanes_of(self.ply.stepped & !self.ply.chosen).next()?;
+        Some((lane, self.legal(lane)))
+    }
+
+    /// Returns the legal columns of a lane, none where the game is over.
+    pub(super) fn legal(&self, lane: usize) -> PitSet {
+        PitSet::from_bits(self.legal[lane])
+    }
+
+    /// Returns the lanes whose game goes on.
+    pub(super) fn open(&self) -> u64 {
+        self.open
+    }
+
+    /// Returns the lanes whose game is over.
+    pub(super) fn finished(&self) -> u64 {
+        self.finished
+    }
+
+    /// Returns the lanes in which it is North's turn, or would be.
+    pub(super) fn north(&self) -> u64 {
+        self.north
     }
 
     /// Returns the seeds in the mover's pit of `column`.
@@ -285,11 +308,12 @@ impl Block {
         self.legal[lane] = position.legal_moves().bits();
     }
 
-    /// Starts the next games and plays the columns chosen in every open lane, except that
-    /// sowings which take long wait in `pending` to be found endless.
+    /// Starts the next games where steps do, and plays the columns chosen, except that sowings
+    /// which take long wait in `pending` to be found endless.
     pub(super) fn play(&mut self, terms: &Terms, pending: &mut Pending) {
-        self.ply.stepped = self.open;
-        if terms.opening_plies > 0 {
+        if terms.autoreset == Autoreset::Disabled {
+            // Nothing starts by itself.
+        } else if terms.opening_plies > 0 {
             self.commit(terms);
         } else {
             self.restart(terms);
@@ -367,12 +391,6 @@ impl Block {
         self.captured[side][lane] - before.captured[side][lane]
     }
 
-    /// Ends games by E1, E3 and E4 and writes the arrays of the ply.
-    pub(super) fn conclude(&mut self, terms: &Terms, out: &mut StepBuffers<'_>) {
-        self.settle(terms);
-        self.write(terms, out);
-    }
-
     /// Ends the games that are over after the ply by E1, E3 and E4.
     pub(super) fn settle(&mut self, terms: &Terms) {
         let find = ply::FindOver {
@@ -422,7 +440,7 @@ impl Block {
         }
     }
 
-    fn to_move(&self, lane: usize) -> Side {
+    pub(super) fn to_move(&self, lane: usize) -> Side {
         if self.north >> lane & 1 == 1 {
             Side::North
         } else {
@@ -434,22 +452,27 @@ impl Block {
         self.north = self.north & !(1 << lane) | (side.index() as u64) << lane;
     }
 
-    /// Writes the arrays of a step.
-    fn write(&self, terms: &Terms, out: &mut StepBuffers<'_>) {
+    /// Writes the arrays of a step in which the lanes of the last ply took part.
+    pub(super) fn write(&self, terms: &Terms, out: &mut StepBuffers<'_>) {
+        self.write_ended(self.ply.stepped & self.finished, terms, out);
+    }
+
+    /// Writes the arrays of a step in which the games of the lanes `ended` came to an end.
+    pub(super) fn write_ended(&self, ended: u64, terms: &Terms, out: &mut StepBuffers<'_>) {
         out.rewards.fill(0.0);
         out.terminated.fill(false);
         out.truncated.fill(false);
         out.ended.fill(false);
         out.outcome.fill(0);
         out.end_reason.fill(-1);
-        for lane in lanes_of(self.ply.stepped & self.finished) {
+        for lane in lanes_of(ended) {
             let truncated = self.ends[lane] == EndCode::MaxPlies;
             out.ended[lane] = true;
             out.truncated[lane] = truncated;
             out.terminated[lane] = !truncated;
             out.end_reason[lane] = self.ends[lane].code();
             out.outcome[lane] = self.outcome[lane];
-            out.rewards[lane] = f32::from(self.outcome[lane] * self.mover(lane).sign());
+            out.rewards[lane] = self.reward(lane);
         }
         ply::write_captured(&self.captured, out.captured);
         for (out, &plies) in out.plies.iter_mut().zip(&self.plies) {
@@ -458,6 +481,11 @@ impl Block {
         self.observe(terms, out.observations);
         self.write_masks(out.masks);
         self.write_to_play(terms, out.to_play);
+    }
+
+    /// Returns what the side that moved last is rewarded with when the game is over.
+    pub(super) fn reward(&self, lane: usize) -> f32 {
+        f32::from(self.outcome[lane] * self.mover(lane).sign())
     }
 
     /// Returns the side that moved in the ply being played.
@@ -483,6 +511,22 @@ impl Block {
         run(terms, rest);
     }
 
+    /// Writes the view of one lane, `i16[2C+3]`.
+    pub(super) fn observe_lane(&self, lane: usize, out: &mut [i16]) {
+        let mut pits = [0; MAX_PITS];
+        let count = out.len() - 3;
+        self.pits.load(lane, &mut pits[..count]);
+        let own = self.to_move(lane);
+        let rest = [
+            self.captured[own.index()][lane],
+            self.captured[own.other().index()][lane],
+            self.quiet[lane],
+        ];
+        for (out, number) in out.iter_mut().zip(pits[..count].iter().chain(&rest)) {
+            *out = *number as i16;
+        }
+    }
+
     /// Writes the legal columns, `i8[rows, C]`.
     pub(super) fn write_masks(&self, out: &mut [i8]) {
         ply::write_masks(&self.legal, out.len() / self.rows, out);
@@ -506,6 +550,10 @@ impl Block {
 
     pub(super) fn plies(&self, lane: usize) -> u32 {
         self.plies[lane]
+    }
+
+    pub(super) fn captured(&self, lane: usize) -> [u16; 2] {
+        [self.captured[0][lane], self.captured[1][lane]]
     }
 
     pub(super) fn outcome(&self, lane: usize) -> i8 {

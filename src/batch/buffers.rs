@@ -48,7 +48,7 @@ pub struct StepBuffers<'a> {
 
 impl<'a> StepBuffers<'a> {
     /// Checks every length for `rows` games on boards of `columns`.
-    pub(super) fn check(&self, rows: usize, columns: usize) -> Result<(), BatchError> {
+    pub(crate) fn check(&self, rows: usize, columns: usize) -> Result<(), BatchError> {
         let lengths = [
             ("rewards", self.rewards.len(), rows),
             ("terminated", self.terminated.len(), rows),

@@ -143,14 +143,18 @@ pub enum Seeds {
     Integer(u64),
     /// The row seeds themselves, `u64[B]`.
     Rows(Vec<u64>),
+    /// The row seeds of some rows, `[B]`; the others go on with their next episode.
+    Some(Vec<Option<u64>>),
 }
 
 impl Seeds {
-    /// Returns the row seed of `row`, `None` past the end of a list.
+    /// Returns the row seed of `row`, `None` past the end of a list and for rows
+    /// without a seed.
     pub fn row_seed(&self, row: usize) -> Option<u64> {
         match self {
             Seeds::Integer(seed) => Some(rng::mix(*seed, row as u64)),
             Seeds::Rows(seeds) => seeds.get(row).copied(),
+            Seeds::Some(seeds) => seeds.get(row).copied().flatten(),
         }
     }
 }

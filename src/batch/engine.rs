@@ -7,7 +7,7 @@ use crate::batch::block::{Block, Status, Terms};
 use crate::batch::boards::Shape;
 use crate::batch::buffers::{StepBuffers, check_length, observation_length};
 use crate::batch::config::{Autoreset, BatchConfig, IllegalMove, Seeds};
-use crate::batch::error::{BatchError, IllegalReason};
+use crate::batch::error::BatchError;
 use crate::batch::opening::MAX_TRIES;
 use crate::batch::pending::Pending;
 use crate::batch::{EndCode, Instructions, LANES};
@@ -116,9 +116,12 @@ impl Batch {
         seeds: Option<&Seeds>,
         mask: Option<&[bool]>,
     ) -> Result<(), BatchError> {
-        if let Some(Seeds::Rows(seeds)) = seeds {
-            check_length("seeds", seeds.len(), self.config.rows)?;
-        }
+        let given = match seeds {
+            None | Some(Seeds::Integer(_)) => self.config.rows,
+            Some(Seeds::Rows(seeds)) => seeds.len(),
+            Some(Seeds::Some(seeds)) => seeds.len(),
+        };
+        check_length("seeds", given, self.config.rows)?;
         if let Some(mask) = mask {
             check_length("mask", mask.len(), self.config.rows)?;
         }
@@ -186,14 +189,32 @@ impl Batch {
         }
         let terms = &self.terms;
         match &self.pool {
-            None => advance(&mut self.blocks, terms, &mut out, &mut self.pending[0]),
+            None => advance(
+                &mut self.blocks,
+                terms,
+                Some(&mut out),
+                &mut self.pending[0],
+            ),
             Some(pool) => {
                 let grain = self.blocks.len().div_ceil(self.pending.len());
                 let (blocks, pending) = (&mut self.blocks, &mut self.pending);
-                pool.install(|| advance_split(blocks, terms, out, pending, grain));
+                pool.install(|| advance_split(blocks, terms, Some(out), pending, grain));
             }
         }
         Ok(())
+    }
+
+    /// Plays what the blocks have chosen and writes nothing.
+    pub(super) fn advance_quietly(&mut self) {
+        let terms = &self.terms;
+        match &self.pool {
+            None => advance(&mut self.blocks, terms, None, &mut self.pending[0]),
+            Some(pool) => {
+                let grain = self.blocks.len().div_ceil(self.pending.len());
+                let (blocks, pending) = (&mut self.blocks, &mut self.pending);
+                pool.install(|| advance_split(blocks, terms, None, pending, grain));
+            }
+        }
     }
 
     /// Reads the actions into the blocks and refuses what the settings do not allow.
@@ -210,7 +231,7 @@ impl Batch {
             {
                 return Err(BatchError::Finished { row: first + lane });
             }
-            if !block.choose(actions, terms)
+            if !block.choose(actions, u64::MAX, terms)
                 && terms.illegal == IllegalMove::Raise
                 && let Some((lane, legal)) = block.first_illegal()
             {
@@ -221,22 +242,11 @@ impl Batch {
         Ok(())
     }
 
-    fn describe_illegal(&self, row: usize, action: i64, legal: PitSet) -> BatchError {
+    pub(super) fn describe_illegal(&self, row: usize, action: i64, legal: PitSet) -> BatchError {
         let columns = self.terms.ruleset.columns();
-        let column = usize::try_from(action).ok().filter(|&c| c < columns);
-        let reason = match column {
-            None => IllegalReason::Range { last: columns - 1 },
-            Some(column) if self.blocks[row / LANES].own_seeds(row % LANES, column) == 0 => {
-                IllegalReason::EmptyPit
-            }
-            Some(_) => IllegalReason::EndlessSowing,
-        };
-        BatchError::IllegalAction {
-            row,
-            action,
-            legal: legal.iter().collect(),
-            reason,
-        }
+        let block = &self.blocks[row / LANES];
+        let seeds = |column| block.own_seeds(row % LANES, column);
+        BatchError::illegal_action(row, action, legal, columns, seeds)
     }
 
     /// Prepares the next game of every finished row.
@@ -320,7 +330,7 @@ impl Batch {
             .map_or(1, ThreadPool::current_num_threads)
     }
 
-    fn lane(&self, row: usize) -> Result<(&Block, usize), BatchError> {
+    pub(super) fn lane(&self, row: usize) -> Result<(&Block, usize), BatchError> {
         let last = self.config.rows - 1;
         match self.blocks.get(row / LANES) {
             Some(block) if row <= last => Ok((block, row % LANES)),
@@ -434,6 +444,10 @@ impl Batch {
     pub(super) fn blocks_mut(&mut self) -> &mut [Block] {
         &mut self.blocks
     }
+
+    pub(super) fn replace_blocks(&mut self, blocks: Vec<Block>) {
+        self.blocks = blocks;
+    }
 }
 
 /// Starts the threads of a batch where it is large enough to use them.
@@ -462,7 +476,12 @@ fn start_threads(config: &BatchConfig) -> Result<Option<ThreadPool>, BatchError>
 }
 
 /// Advances blocks, the sowings of many blocks together where they take long.
-fn advance(blocks: &mut [Block], terms: &Terms, out: &mut StepBuffers<'_>, pending: &mut Pending) {
+fn advance(
+    blocks: &mut [Block],
+    terms: &Terms,
+    mut out: Option<&mut StepBuffers<'_>>,
+    pending: &mut Pending,
+) {
     let columns = terms.ruleset.columns();
     let mut first = 0;
     for blocks in blocks.chunks_mut(GROUP) {
@@ -475,7 +494,10 @@ fn advance(blocks: &mut [Block], terms: &Terms, out: &mut StepBuffers<'_>, pendi
         });
         for block in blocks {
             let rows = block.rows;
-            block.conclude(terms, &mut out.part(first, rows, columns));
+            block.settle(terms);
+            if let Some(out) = &mut out {
+                block.write(terms, &mut out.part(first, rows, columns));
+            }
             first += rows;
         }
     }
@@ -485,19 +507,21 @@ fn advance(blocks: &mut [Block], terms: &Terms, out: &mut StepBuffers<'_>, pendi
 fn advance_split(
     blocks: &mut [Block],
     terms: &Terms,
-    mut out: StepBuffers<'_>,
+    mut out: Option<StepBuffers<'_>>,
     pending: &mut [Pending],
     grain: usize,
 ) {
     if let [pending] = pending {
-        advance(blocks, terms, &mut out, pending);
+        advance(blocks, terms, out.as_mut(), pending);
         return;
     }
     let (left_late, right_late) = pending.split_at_mut(pending.len() / 2);
     let half = (grain * left_late.len()).min(blocks.len());
     let (left, right) = blocks.split_at_mut(half);
     let rows = left.iter().map(|block| block.rows).sum();
-    let (left_out, right_out) = out.split_at(rows, terms.ruleset.columns());
+    let (left_out, right_out) = out
+        .map(|out| out.split_at(rows, terms.ruleset.columns()))
+        .unzip();
     rayon::join(
         || advance_split(left, terms, left_out, left_late, grain),
         || advance_split(right, terms, right_out, right_late, grain),

@@ -3,6 +3,7 @@
 use crate::batch::InstructionsError;
 use thiserror::Error;
 
+use crate::pit::PitSet;
 use crate::position::SetupError;
 
 /// Why an action is illegal.
@@ -181,4 +182,29 @@ pub enum BatchError {
     /// The bytes are not a snapshot this build can restore.
     #[error("snapshot: {0}")]
     Snapshot(#[from] SnapshotError),
+}
+
+impl BatchError {
+    /// Describes an action that is not among the `legal` columns of a row, by the seeds in the
+    /// mover's pits.
+    pub(crate) fn illegal_action(
+        row: usize,
+        action: i64,
+        legal: PitSet,
+        columns: usize,
+        seeds: impl Fn(usize) -> u16,
+    ) -> BatchError {
+        let column = usize::try_from(action).ok().filter(|&c| c < columns);
+        let reason = match column {
+            None => IllegalReason::Range { last: columns - 1 },
+            Some(column) if seeds(column) == 0 => IllegalReason::EmptyPit,
+            Some(_) => IllegalReason::EndlessSowing,
+        };
+        BatchError::IllegalAction {
+            row,
+            action,
+            legal: legal.iter().collect(),
+            reason,
+        }
+    }
 }

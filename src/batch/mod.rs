@@ -61,10 +61,11 @@ mod pending;
 mod ply;
 mod rows;
 pub(crate) mod simd;
-mod snapshot;
+pub(crate) mod snapshot;
 mod stopped;
 mod transpose;
 mod trial;
+pub(crate) mod turns;
 mod wide;
 
 pub(crate) use boards::lanes_of;

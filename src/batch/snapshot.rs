@@ -75,6 +75,14 @@ impl Batch {
     /// [`BatchError::Snapshot`] for bytes of another format or version, cut short, changed, or
     /// holding what no game can have; [`BatchError`] as [`Batch::new`].
     pub fn restore(bytes: &[u8]) -> Result<Batch, BatchError> {
+        Batch::restore_as(bytes, |_| ())
+    }
+
+    /// Makes the batch that [`Batch::save`] wrote with settings changed that no result depends on.
+    pub(crate) fn restore_as(
+        bytes: &[u8],
+        change: impl FnOnce(&mut BatchConfig),
+    ) -> Result<Batch, BatchError> {
         let mut reader = Reader { bytes };
         if reader.take::<8>() != Some(MAGIC) {
             return Err(SnapshotError::NotASnapshot.into());
@@ -92,8 +100,9 @@ impl Batch {
         let settings = reader
             .slice(length)
             .ok_or(short(length.saturating_add(16)))?;
-        let config: BatchConfig =
+        let mut config: BatchConfig =
             serde_json::from_slice(settings).map_err(|error| settings_error(&error))?;
+        change(&mut config);
         config.check()?;
         let pits = config.ruleset.pits();
         let expected = 16 + length + config.rows * row_bytes(pits) + CHECKSUM_BYTES;
@@ -225,27 +234,27 @@ fn row_of(position: &Position, status: Status, (plies, row_seed, episode): (u64,
 }
 
 /// Reads numbers off the front of the bytes.
-struct Reader<'a> {
-    bytes: &'a [u8],
+pub(crate) struct Reader<'a> {
+    pub(crate) bytes: &'a [u8],
 }
 
 impl<'a> Reader<'a> {
-    fn slice(&mut self, length: usize) -> Option<&'a [u8]> {
+    pub(crate) fn slice(&mut self, length: usize) -> Option<&'a [u8]> {
         let (head, tail) = self.bytes.split_at_checked(length)?;
         self.bytes = tail;
         Some(head)
     }
 
-    fn take<const LENGTH: usize>(&mut self) -> Option<[u8; LENGTH]> {
+    pub(crate) fn take<const LENGTH: usize>(&mut self) -> Option<[u8; LENGTH]> {
         self.slice(LENGTH)?.try_into().ok()
     }
 
-    fn u32(&mut self) -> Option<u32> {
+    pub(crate) fn u32(&mut self) -> Option<u32> {
         self.take().map(u32::from_le_bytes)
     }
 
     /// Reads a number of `LENGTH` bytes (at most 8); the length of the snapshot has been checked.
-    fn number<const LENGTH: usize>(&mut self) -> u64 {
+    pub(crate) fn number<const LENGTH: usize>(&mut self) -> u64 {
         let bytes = self.slice(LENGTH).unwrap_or_default();
         bytes
             .iter()
@@ -255,7 +264,7 @@ impl<'a> Reader<'a> {
 }
 
 /// Hashes bytes by 64-bit FNV-1a (Fowler, Noll and Vo).
-fn fnv(bytes: &[u8]) -> u64 {
+pub(crate) fn fnv(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0xCBF2_9CE4_8422_2325, |hash, &byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01B3)
     })

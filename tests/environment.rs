@@ -1,0 +1,509 @@
+//! Environments with opponents against a slow twin: one game a row, played by `Position::play`.
+
+#![allow(clippy::expect_used, clippy::panic)]
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+
+use endodoi::batch::{BatchConfig, EndCode, IllegalMove, Seeds, StepArrays};
+use endodoi::environment::{
+    AgentSide, AutoresetMode, Environment, EnvironmentConfig, Function, Opponent,
+};
+use endodoi::policy::{Greedy, Policy, PolicyError};
+use endodoi::position::EndReason;
+use endodoi::rng::{self, Purpose, RngCore, Xoshiro128PlusPlus};
+use endodoi::{Endless, Outcome, Position, Ruleset, RulesetFields, Side, Variant};
+
+/// Who plays the other side, as the twin knows it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Who {
+    Random,
+    Greedy,
+    /// From outside: the highest legal column.
+    Highest,
+    /// From outside: the lowest legal column, but column 0 where the row's first pit is empty.
+    Careless,
+}
+
+impl Who {
+    fn build(self, calls: &Arc<Calls>) -> Opponent {
+        match self {
+            Who::Random => Opponent::Random,
+            Who::Greedy => Opponent::Policy(Box::new(Greedy::default())),
+            Who::Highest | Who::Careless => Opponent::Function(Box::new(Outside {
+                who: self,
+                calls: calls.clone(),
+            })),
+        }
+    }
+
+    fn choose(self, position: &Position, stream: &mut Xoshiro128PlusPlus) -> i64 {
+        let legal: Vec<usize> = position.legal_moves().iter().collect();
+        match self {
+            Who::Random => legal[rng::below(stream, legal.len() as u32) as usize] as i64,
+            Who::Greedy => i64::from(greedy(position)),
+            Who::Highest => legal[legal.len() - 1] as i64,
+            Who::Careless if position.observation()[0] == 0 => 0,
+            Who::Careless => legal[0] as i64,
+        }
+    }
+}
+
+/// What the player of the core chooses, asked about one position alone.
+fn greedy(position: &Position) -> u8 {
+    let mut moves = [0];
+    let mut streams = [rng::stream(0, 0, Purpose::Play)];
+    let chosen = Greedy::default().choose(&[*position], &mut streams, &mut moves);
+    chosen.expect("an open game");
+    moves[0]
+}
+
+#[derive(Debug, Default)]
+struct Calls {
+    /// Since the count was last taken.
+    count: AtomicUsize,
+    seen: Mutex<Vec<usize>>,
+}
+
+struct Outside {
+    who: Who,
+    calls: Arc<Calls>,
+}
+
+impl Function for Outside {
+    fn name(&self) -> String {
+        format!("{:?}", self.who)
+    }
+
+    fn choose(
+        &mut self,
+        views: &[i16],
+        masks: &[i8],
+        rows: usize,
+    ) -> Result<Vec<i64>, PolicyError> {
+        self.calls.count.fetch_add(1, Ordering::Relaxed);
+        self.calls.seen.lock().expect("no panic").push(rows);
+        assert!(rows > 0);
+        let columns = masks.len() / rows;
+        assert_eq!(views.len(), rows * (2 * columns + 3));
+        let choose = |(view, mask): (&[i16], &[i8])| {
+            let legal = |column: &usize| mask[*column] == 1;
+            let column = match self.who {
+                Who::Careless if view[0] == 0 => 0,
+                Who::Highest => (0..columns).rev().find(legal).expect("an open game"),
+                _ => (0..columns).find(legal).expect("an open game"),
+            };
+            column as i64
+        };
+        let rows = views.chunks(2 * columns + 3).zip(masks.chunks(columns));
+        Ok(rows.map(choose).collect())
+    }
+}
+
+/// One row of the twin.
+#[derive(Clone)]
+struct Game {
+    row_seed: u64,
+    episode: u64,
+    position: Position,
+    plies: u32,
+    agent: Side,
+    stream: Xoshiro128PlusPlus,
+    playing: usize,
+    end: Option<(EndCode, i8)>,
+    unreported: bool,
+}
+
+/// What a row shows after a step.
+#[derive(Debug, PartialEq)]
+struct Shown {
+    reward: f32,
+    ended: Option<EndCode>,
+    outcome: i8,
+    observation: Vec<i16>,
+    mask: Vec<i8>,
+    to_play: i8,
+    plies: i32,
+    captured: [i16; 2],
+}
+
+struct Twin {
+    config: EnvironmentConfig,
+    who: Vec<Who>,
+    games: Vec<Game>,
+}
+
+impl Twin {
+    fn new(config: EnvironmentConfig, who: &[Who], seeds: &[u64]) -> Twin {
+        let mut twin = Twin {
+            config,
+            who: who.to_vec(),
+            games: Vec::new(),
+        };
+        twin.games = seeds.iter().map(|&seed| twin.start(seed, 0)).collect();
+        twin
+    }
+
+    fn start(&self, row_seed: u64, episode: u64) -> Game {
+        let (position, plies) = self.opening(row_seed, episode);
+        let agent = match self.config.agent_side {
+            AgentSide::South => Side::South,
+            AgentSide::North => Side::North,
+            AgentSide::Alternate if row_seed.wrapping_add(episode).is_multiple_of(2) => Side::South,
+            AgentSide::Alternate => Side::North,
+        };
+        let mut stream = rng::stream(row_seed, episode, Purpose::Opponent);
+        let playing = match self.who.len() {
+            0 => 0,
+            count => (u64::from(stream.next_u32()) * count as u64 >> 32) as usize,
+        };
+        let mut game = Game {
+            row_seed,
+            episode,
+            position,
+            plies,
+            agent,
+            stream,
+            playing,
+            end: None,
+            unreported: false,
+        };
+        self.settle(&mut game);
+        self.answer(&mut game);
+        game.unreported = game.end.is_some();
+        game
+    }
+
+    fn opening(&self, row_seed: u64, episode: u64) -> (Position, u32) {
+        let plies = self.config.batch.random_opening_plies;
+        let mut stream = rng::stream(row_seed, episode, Purpose::Opening);
+        loop {
+            let mut position = Position::start(&self.config.batch.ruleset);
+            for _ in 0..plies {
+                if position.is_over() {
+                    break;
+                }
+                let legal: Vec<usize> = position.legal_moves().iter().collect();
+                let rank = rng::below(&mut stream, legal.len() as u32) as usize;
+                position = position.play(legal[rank]).expect("a legal move");
+            }
+            if plies == 0 || !position.is_over() {
+                return (position, plies);
+            }
+        }
+    }
+
+    fn settle(&self, game: &mut Game) {
+        let code = match game.position.end_reason() {
+            Some(EndReason::Stuck) => EndCode::Stuck,
+            Some(EndReason::Quiet) => EndCode::Quiet,
+            Some(EndReason::Endless) => EndCode::Endless,
+            None if self
+                .config
+                .batch
+                .max_plies
+                .is_some_and(|cap| game.plies >= cap) =>
+            {
+                game.end = Some((EndCode::MaxPlies, 0));
+                return;
+            }
+            None => return,
+        };
+        let outcome = match game.position.outcome().expect("over") {
+            Outcome::Win(side) => side.sign(),
+            Outcome::Draw => 0,
+        };
+        game.end = Some((code, outcome));
+    }
+
+    fn ply(&self, game: &mut Game, action: i64) {
+        let legal = game.position.legal_moves();
+        match usize::try_from(action)
+            .ok()
+            .filter(|&c| c < 64 && legal.contains(c))
+        {
+            Some(column) => {
+                game.position = game.position.play(column).expect("a legal move");
+                game.plies += 1;
+                self.settle(game);
+            }
+            None => {
+                game.end = Some((EndCode::Illegal, -game.position.to_move().sign()));
+            }
+        }
+    }
+
+    fn answer(&self, game: &mut Game) {
+        let theirs = !self.who.is_empty() && game.position.to_move() != game.agent;
+        if game.end.is_none() && theirs {
+            let who = self.who[game.playing];
+            let action = who.choose(&game.position, &mut game.stream);
+            self.ply(game, action);
+        }
+    }
+
+    /// Steps a row; the last view of a game that was replaced comes second.
+    fn step(&mut self, row: usize, action: i64) -> (Shown, Option<Shown>) {
+        let mut game = self.games[row].clone();
+        let mut reports = true;
+        let mover = game.position.to_move();
+        if game.unreported {
+            game.unreported = false;
+        } else if game.end.is_some() {
+            assert_eq!(self.config.autoreset, AutoresetMode::NextStep);
+            game = self.start(game.row_seed, game.episode + 1);
+            reports = false;
+        } else {
+            self.ply(&mut game, action);
+            self.answer(&mut game);
+        }
+        let side = if self.who.is_empty() {
+            mover
+        } else {
+            game.agent
+        };
+        let mut shown = show(&game);
+        if reports && let Some((code, outcome)) = game.end {
+            shown.ended = Some(code);
+            shown.outcome = outcome;
+            shown.reward = f32::from(outcome * side.sign());
+        }
+        let mut last = None;
+        if self.config.autoreset == AutoresetMode::SameStep && shown.ended.is_some() {
+            game = self.start(game.row_seed, game.episode + 1);
+            let next = show(&game);
+            last = Some(std::mem::replace(&mut shown, next));
+        }
+        self.games[row] = game;
+        (shown, last)
+    }
+}
+
+fn show(game: &Game) -> Shown {
+    let columns = game.position.board().columns();
+    let legal = game.position.legal_moves();
+    let open = game.end.is_none();
+    Shown {
+        reward: 0.0,
+        ended: None,
+        outcome: 0,
+        observation: game.position.observation(),
+        mask: (0..columns)
+            .map(|c| i8::from(open && legal.contains(c)))
+            .collect(),
+        to_play: game.position.to_move().index() as i8,
+        plies: game.plies as i32,
+        captured: game.position.board().captured().map(|seeds| seeds as i16),
+    }
+}
+
+fn shown_by(arrays: &StepArrays, row: usize) -> Shown {
+    let columns = arrays.masks.len() / arrays.plies.len();
+    let length = 2 * columns + 3;
+    let code = arrays.end_reason[row];
+    Shown {
+        reward: arrays.rewards[row],
+        ended: EndCode::of_code(code),
+        outcome: arrays.outcome[row],
+        observation: arrays.observations[row * length..(row + 1) * length].to_vec(),
+        mask: arrays.masks[row * columns..(row + 1) * columns].to_vec(),
+        to_play: arrays.to_play[row],
+        plies: arrays.plies[row],
+        captured: [arrays.captured[2 * row], arrays.captured[2 * row + 1]],
+    }
+}
+
+/// Steps an environment and its twin side by side with random actions.
+fn compare(config: EnvironmentConfig, who: &[Who], steps: usize) {
+    let calls = Arc::new(Calls::default());
+    let opponents = who.iter().map(|who| who.build(&calls)).collect();
+    let mut environment = Environment::new(config, opponents).expect("valid settings");
+    let seeds: Vec<u64> = (0..config.batch.rows)
+        .map(|row| rng::mix(5, row as u64))
+        .collect();
+    environment
+        .reset(Some(&Seeds::Rows(seeds.clone())), None, &mut || true)
+        .expect("openings");
+    let mut twin = Twin::new(config, who, &seeds);
+    let mut arrays = StepArrays::new(environment.batch());
+    let mut stream = rng::stream(9, 0, Purpose::Play);
+    let mut ends = 0;
+    let outside = who
+        .iter()
+        .filter(|who| matches!(who, Who::Highest | Who::Careless))
+        .count();
+    for _ in 0..steps {
+        if config.autoreset == AutoresetMode::Disabled {
+            let over: Vec<bool> = twin
+                .games
+                .iter()
+                .map(|game| game.end.is_some() && !game.unreported)
+                .collect();
+            if over.contains(&true) {
+                environment
+                    .reset(None, Some(&over), &mut || true)
+                    .expect("openings");
+                for (row, _) in over.iter().enumerate().filter(|(_, over)| **over) {
+                    let game = &twin.games[row];
+                    twin.games[row] = twin.start(game.row_seed, game.episode + 1);
+                }
+            }
+        }
+        let actions: Vec<i64> = (twin.games.iter())
+            .map(|game| {
+                let legal: Vec<usize> = game.position.legal_moves().iter().collect();
+                let illegal =
+                    config.batch.illegal == IllegalMove::Loss && rng::below(&mut stream, 30) == 0;
+                if legal.is_empty() || illegal {
+                    return 99;
+                }
+                legal[rng::below(&mut stream, legal.len() as u32) as usize] as i64
+            })
+            .collect();
+        calls.count.store(0, Ordering::Relaxed);
+        environment
+            .step(&actions, arrays.buffers(), &mut || true)
+            .expect("legal actions");
+        assert!(
+            calls.count.load(Ordering::Relaxed) <= outside,
+            "one call each in a step"
+        );
+        let finals = environment.finals();
+        let mut replaced = 0;
+        for (row, &action) in actions.iter().enumerate() {
+            let (mut expected, last) = twin.step(row, action);
+            let got = shown_by(&arrays, row);
+            if let Some(last) = last {
+                assert_eq!(finals.rows[replaced], row);
+                let length = last.observation.len();
+                let view = &finals.observations[replaced * length..(replaced + 1) * length];
+                assert_eq!(view, last.observation);
+                assert_eq!(finals.to_play[replaced], last.to_play);
+                assert_eq!(finals.outcome[replaced], last.outcome);
+                assert_eq!(finals.plies[replaced], last.plies);
+                assert_eq!(
+                    finals.captured[2 * replaced..2 * replaced + 2],
+                    last.captured
+                );
+                assert_eq!(EndCode::of_code(finals.end_reason[replaced]), last.ended);
+                let cut = last.ended == Some(EndCode::MaxPlies);
+                assert_eq!((arrays.truncated[row], arrays.terminated[row]), (cut, !cut));
+                expected.reward = last.reward;
+                replaced += 1;
+                ends += 1;
+            } else {
+                let cut = expected.ended == Some(EndCode::MaxPlies);
+                let ended = expected.ended.is_some();
+                if arrays.truncated[row] != cut {
+                    panic!("row {row} {got:?} {expected:?} {config:?} {who:?}");
+                }
+                assert!(
+                    arrays.terminated[row] == (ended && !cut),
+                    "row {row} {got:?} {expected:?} {config:?} {who:?}"
+                );
+                ends += usize::from(ended);
+            }
+            assert_eq!(got, expected, "row {row} of {config:?} {who:?}");
+        }
+        assert_eq!(replaced, finals.rows.len());
+    }
+    assert!(ends > 0, "no game of {config:?} ended");
+}
+
+fn settings(ruleset: Ruleset, rows: usize) -> EnvironmentConfig {
+    EnvironmentConfig::new(BatchConfig::new(rows, ruleset))
+}
+
+fn small(variant: Variant, columns: i64) -> Ruleset {
+    sized(variant, columns, None, None)
+}
+
+fn sized(
+    variant: Variant,
+    columns: i64,
+    seeds_per_pit: Option<i64>,
+    endless: Option<Endless>,
+) -> Ruleset {
+    let fields = RulesetFields {
+        columns: Some(columns),
+        seeds_per_pit,
+        endless,
+        ..RulesetFields::default()
+    };
+    Ruleset::new(variant, &fields).expect("a size")
+}
+
+const MODES: [AutoresetMode; 3] = [
+    AutoresetMode::NextStep,
+    AutoresetMode::SameStep,
+    AutoresetMode::Disabled,
+];
+
+const WHO: [&[Who]; 6] = [
+    &[],
+    &[Who::Random],
+    &[Who::Greedy],
+    &[Who::Highest],
+    &[Who::Random, Who::Highest, Who::Greedy],
+    &[Who::Highest, Who::Highest],
+];
+
+#[test]
+fn every_mode_side_and_opponent_equals_the_twin() {
+    for autoreset in MODES {
+        for agent_side in AgentSide::ALL {
+            for who in WHO {
+                let mut config = settings(small(Variant::EnDodoi, 4), 70);
+                (config.autoreset, config.agent_side) = (autoreset, agent_side);
+                compare(config, who, 60);
+            }
+        }
+    }
+}
+
+#[test]
+fn openings_caps_and_losses_equal_the_twin() {
+    let mut stream = rng::stream(3, 0, Purpose::Play);
+    for round in 0..60 {
+        let mut draw = |bound| rng::below(&mut stream, bound);
+        let variant = [Variant::EnDodoi, Variant::CrossEndodoi][draw(2) as usize];
+        let columns = [2, 3, 6, 8][draw(4) as usize];
+        let ruleset = sized(
+            variant,
+            columns,
+            None,
+            (draw(3) == 0).then_some(Endless::Draw),
+        );
+        let mut config = settings(ruleset, 1 + draw(90) as usize);
+        config.autoreset = MODES[draw(3) as usize];
+        config.agent_side = AgentSide::ALL[draw(3) as usize];
+        config.batch.random_opening_plies = draw(3);
+        config.batch.max_plies =
+            (draw(2) == 0).then(|| 1 + config.batch.random_opening_plies + draw(20));
+        let mut who = WHO[draw(6) as usize].to_vec();
+        if draw(2) == 0 {
+            config.batch.illegal = IllegalMove::Loss;
+            who.extend(who.clone().first().map(|_| Who::Careless));
+        }
+        config.batch.num_threads = Some(1 + round % 3);
+        compare(config, &who, 60);
+    }
+}
+
+#[test]
+fn tiny_boards_whose_games_are_over_before_the_agents_turn() {
+    for autoreset in MODES {
+        for agent_side in AgentSide::ALL {
+            for (columns, seeds) in [(1, 1), (1, 2), (1, 3), (2, 1)] {
+                let ruleset = sized(Variant::EnDodoi, columns, Some(seeds), None);
+                for who in [&[Who::Random][..], &[Who::Highest]] {
+                    let mut config = settings(ruleset, 5);
+                    (config.autoreset, config.agent_side) = (autoreset, agent_side);
+                    compare(config, who, 30);
+                    config.batch.max_plies = Some(1);
+                    compare(config, who, 30);
+                }
+            }
+        }
+    }
+}
