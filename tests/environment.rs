@@ -29,7 +29,7 @@ impl Who {
     fn build(self, calls: &Arc<Calls>) -> Opponent {
         match self {
             Who::Random => Opponent::Random,
-            Who::Greedy => Opponent::Policy(Box::new(Greedy::default())),
+            Who::Greedy => Opponent::of_policy(Box::new(Greedy::default())),
             Who::Highest | Who::Careless => Opponent::Function(Box::new(Outside {
                 who: self,
                 calls: calls.clone(),

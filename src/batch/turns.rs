@@ -80,10 +80,8 @@ impl Batch {
 
     /// Finds the first row that was never reset.
     pub(crate) fn first_not_reset(&self) -> Option<usize> {
-        let blocks = self.blocks().iter().enumerate();
-        blocks
-            .filter_map(|(index, block)| Some(index * LANES + block.first_not_reset()?))
-            .next()
+        let mut blocks = self.blocks().iter().enumerate();
+        blocks.find_map(|(index, block)| Some(index * LANES + block.first_not_reset()?))
     }
 
     /// Returns the legal columns of a row, none where its game is over.

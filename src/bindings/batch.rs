@@ -2,17 +2,22 @@
 
 use numpy::{PyArray1, PyArrayMethods};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyList, PyTuple};
+use pyo3::types::{PyBytes, PyDict, PyList, PyTuple};
 
-use super::arguments::{optional_whole, seed, whole, whole_numbers};
+use super::actions::read_actions;
+use super::arguments::{optional_whole, whole};
 use super::arrays::{Infos, Views};
 use super::errors::exception;
+use super::opponent::{Raised, read_opponents};
+use super::out::Out;
 use super::position::PyPosition;
 use super::ruleset::PyRuleset;
-use crate::batch::{
-    Autoreset, Batch, BatchConfig, BatchError, IllegalMove, Seeds, StepArrays, StepBuffers,
+use super::seeds::{RowSeeds, seeds_of_reset};
+use crate::batch::{BatchConfig, BatchError, IllegalMove, StepArrays, StepBuffers};
+use crate::environment::{
+    AgentSide, AutoresetMode, Environment, EnvironmentConfig, EnvironmentError,
 };
-use crate::{render, rng};
+use crate::render;
 
 /// A batch of ``B`` games that the environments step; users make an ``endodoi.VectorEnv``.
 ///
@@ -22,7 +27,7 @@ use crate::{render, rng};
 ///     ``B``, the games, 1 to 16,777,216.
 /// ruleset : Ruleset
 ///     The rules of every game.
-/// autoreset : {"next_step", "disabled"}
+/// autoreset : {"next_step", "same_step", "disabled"}
 ///     When a finished game is replaced by the next one of its row.
 /// illegal : {"raise", "loss"}
 ///     What an illegal action does.
@@ -34,9 +39,20 @@ use crate::{render, rng};
 ///     Threads; None for as many as the process may use.
 /// copy : bool
 ///     Whether every call returns new arrays; otherwise calls fill the same ones again.
+/// opponents : list of (str or callable)
+///     Who plays the other side, drawn for each game; none for self-play. A specification, or a
+///     function (observations, action_masks) -> actions.
+/// agent_side : {"south", "north", "alternate"}
+///     The side that actions are for where there are opponents.
+/// out : dict or None
+///     Arrays that every call fills and returns.
 #[pyclass(name = "Batch", module = "endodoi._core")]
 pub(super) struct PyBatch {
-    batch: Batch,
+    environment: Environment,
+    /// The opponents as they were given.
+    opponents: Py<PyList>,
+    raised: Raised,
+    out: Out,
     /// The process that started the threads of the batch.
     process: u32,
     actions: Vec<i64>,
@@ -49,9 +65,11 @@ pub(super) struct PyBatch {
 impl PyBatch {
     #[new]
     #[pyo3(signature = (rows, ruleset, *, autoreset="next_step", illegal="raise", max_plies=None,
-                        random_opening_plies=None, num_threads=None, copy=true),
+                        random_opening_plies=None, num_threads=None, copy=true, opponents=None,
+                        agent_side="alternate", out=None),
            text_signature = "(rows, ruleset, *, autoreset='next_step', illegal='raise', \
-                             max_plies=None, random_opening_plies=0, num_threads=None, copy=True)")]
+                             max_plies=None, random_opening_plies=0, num_threads=None, copy=True, \
+                             opponents=None, agent_side='alternate', out=None)")]
     #[allow(clippy::too_many_arguments)] // One for each setting.
     fn new(
         py: Python<'_>,
@@ -63,6 +81,9 @@ impl PyBatch {
         random_opening_plies: Option<&Bound<'_, PyAny>>,
         num_threads: Option<&Bound<'_, PyAny>>,
         copy: bool,
+        opponents: Option<Bound<'_, PyList>>,
+        agent_side: &str,
+        out: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<PyBatch> {
         let rows = count(whole(rows, "num_envs")?, "num_envs", 1)?;
         let config = BatchConfig {
@@ -78,21 +99,35 @@ impl PyBatch {
                 "loss" => IllegalMove::Loss,
                 _ => return Err(unknown_name("illegal", illegal, "\"raise\" or \"loss\"")),
             },
-            autoreset: match autoreset {
-                "next_step" => Autoreset::NextStep,
-                "disabled" => Autoreset::Disabled,
-                _ => {
-                    let expected = "\"next_step\" or \"disabled\"";
-                    return Err(unknown_name("autoreset_mode", autoreset, expected));
-                }
-            },
             num_threads: optional_whole(num_threads, "num_threads")?
                 .map(|threads| count(threads, "num_threads", 1))
                 .transpose()?,
             ..BatchConfig::new(rows, ruleset.0)
         };
-        let batch = Batch::new(config).map_err(in_users_words)?;
-        Ok(PyBatch::of_batch(py, batch, copy))
+        config.check().map_err(in_users_words)?;
+        let config = EnvironmentConfig {
+            batch: config,
+            autoreset: match autoreset {
+                "next_step" => AutoresetMode::NextStep,
+                "same_step" => AutoresetMode::SameStep,
+                "disabled" => AutoresetMode::Disabled,
+                _ => {
+                    let expected = "\"next_step\", \"same_step\" or \"disabled\"";
+                    return Err(unknown_name("autoreset_mode", autoreset, expected));
+                }
+            },
+            agent_side: AgentSide::ALL
+                .into_iter()
+                .find(|side| side.name() == agent_side)
+                .ok_or_else(|| {
+                    let expected = "\"south\", \"north\" or \"alternate\"";
+                    unknown_name("agent_side", agent_side, expected)
+                })?,
+        };
+        let out = Out::read(out, rows, ruleset.0.columns())?;
+        PyBatch::make(py, opponents, copy, out, |opponents| {
+            Environment::new(config, opponents)
+        })
     }
 
     /// Start new games in all rows, or in those of a mask.
@@ -121,24 +156,31 @@ impl PyBatch {
         first_seed: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyTuple>> {
         self.start_threads_after_fork()?;
-        let rows = self.batch.rows();
+        let rows = self.rows();
         let given = |value: Option<&Bound<'py, PyAny>>| {
-            value.map(|value| read_seeds(value, rows)).transpose()
+            value.map(|value| RowSeeds::read(value, rows)).transpose()
         };
         let (seeds, first_seeds) = (given(seed)?, given(first_seed)?);
+        let seeds = seeds_of_reset(
+            self.environment.batch(),
+            seeds.as_ref(),
+            first_seeds.as_ref(),
+        );
         let mask = mask.map(PyArrayMethods::to_vec).transpose()?;
-        let batch = &mut self.batch;
-        py.detach(|| reset_rows(batch, seeds.as_ref(), first_seeds.as_ref(), mask.as_deref()))?;
+        let (environment, raised) = (&mut self.environment, &self.raised);
+        let started =
+            py.detach(|| environment.reset(Some(&seeds), mask.as_deref(), &mut || raised.listen()));
+        started.map_err(|error| self.explain(error))?;
         let views = self.views(py);
         {
             let mut observations = views.observations.bind(py).try_readwrite()?;
             let mut masks = views.masks.bind(py).try_readwrite()?;
             let mut to_play = views.to_play.bind(py).try_readwrite()?;
-            self.batch.observe(observations.as_slice_mut()?)?;
-            self.batch.masks(masks.as_slice_mut()?)?;
-            self.batch.to_play(to_play.as_slice_mut()?)?;
+            let batch = self.environment.batch();
+            batch.observe(observations.as_slice_mut()?)?;
+            batch.masks(masks.as_slice_mut()?)?;
+            batch.to_play(to_play.as_slice_mut()?)?;
         }
-        let rows = self.batch.rows();
         let infos = match &mut self.shared {
             Some((_, reused)) => reused.of_all(py, &views)?,
             None => Infos::new(py, rows).of_all(py, &views)?,
@@ -189,16 +231,20 @@ impl PyBatch {
                 to_play: to_play.as_slice_mut()?,
                 ..self.scratch.buffers()
             };
-            let (batch, actions) = (&mut self.batch, &self.actions[..]);
-            py.detach(|| batch.step(actions, out))?;
+            let (environment, actions) = (&mut self.environment, &self.actions[..]);
+            let raised = &self.raised;
+            let played = py.detach(|| environment.step(actions, out, &mut || raised.listen()));
+            played.map_err(|error| self.explain(error))?;
         }
         let mut fresh = None;
         let reused = match &mut self.shared {
             Some((_, reused)) => reused,
-            None => fresh.insert(Infos::new(py, self.batch.rows())),
+            None => fresh.insert(Infos::new(py, self.environment.batch().rows())),
         };
         let infos = reused.of_all(py, &views)?;
-        reused.add_ends(&infos, &self.scratch)?;
+        if self.environment.finals().rows.is_empty() {
+            reused.add_ends(&infos, &self.scratch)?;
+        }
         let Views {
             rewards,
             terminated,
@@ -212,62 +258,75 @@ impl PyBatch {
     /// ``B``, the games.
     #[getter]
     fn rows(&self) -> usize {
-        self.batch.rows()
+        self.environment.batch().rows()
     }
 
     /// The rules of every game.
     #[getter]
     fn ruleset(&self) -> PyRuleset {
-        PyRuleset(*self.batch.ruleset())
+        PyRuleset(*self.environment.batch().ruleset())
     }
 
     /// Threads that steps use.
     #[getter]
     fn num_threads(&self) -> usize {
-        self.batch.num_threads()
+        self.environment.batch().num_threads()
     }
 
     /// Return the position of one row.
     fn position(&self, row: &Bound<'_, PyAny>) -> PyResult<PyPosition> {
-        Ok(PyPosition(self.batch.position(read_row(row)?)?))
+        Ok(PyPosition(
+            self.environment.batch().position(read_row(row)?)?,
+        ))
     }
 
     /// Return the plies of the game in one row, opening plies included.
     fn plies(&self, row: &Bound<'_, PyAny>) -> PyResult<u32> {
-        Ok(self.batch.plies(read_row(row)?)?)
+        Ok(self.environment.batch().plies(read_row(row)?)?)
     }
 
     /// Return the episode of one row, counted from 0.
     fn episode(&self, row: &Bound<'_, PyAny>) -> PyResult<u64> {
-        Ok(self.batch.episode(read_row(row)?)?)
+        Ok(self.environment.batch().episode(read_row(row)?)?)
     }
 
     /// Return the row seed of one row.
     fn row_seed(&self, row: &Bound<'_, PyAny>) -> PyResult<u64> {
-        Ok(self.batch.row_seed(read_row(row)?)?)
+        Ok(self.environment.batch().row_seed(read_row(row)?)?)
     }
 
     /// Return the boards of all rows as text, with the end of finished games.
     fn render(&self) -> PyResult<Vec<String>> {
-        (0..self.batch.rows())
-            .map(|row| self.render_row(row))
-            .collect()
+        (0..self.rows()).map(|row| self.render_row(row)).collect()
     }
 
     /// Return everything that the next steps depend on, settings included, as bytes.
     fn save<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        Ok(PyBytes::new(py, &self.batch.save()?))
+        Ok(PyBytes::new(py, &self.environment.save().map_err(plainly)?))
     }
 
-    /// Make the batch that :meth:`save` wrote; it goes on exactly as the saved one.
+    /// Make the batch that :meth:`save` wrote; with the same opponents it goes on exactly as the
+    /// saved one.
     ///
     /// Raises
     /// ------
     /// BatchError
     ///     If the bytes are not a whole, unchanged snapshot of this format version.
     #[staticmethod]
-    fn restore(py: Python<'_>, state: &[u8], copy: bool) -> PyResult<PyBatch> {
-        Ok(PyBatch::of_batch(py, Batch::restore(state)?, copy))
+    #[pyo3(signature = (state, copy, opponents=None, out=None))]
+    fn restore(
+        py: Python<'_>,
+        state: &[u8],
+        copy: bool,
+        opponents: Option<Bound<'_, PyList>>,
+        out: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<PyBatch> {
+        let mut batch = PyBatch::make(py, opponents, copy, Out::default(), |opponents| {
+            Environment::restore(state, opponents)
+        })?;
+        let columns = batch.environment.batch().ruleset().columns();
+        batch.out = Out::read(out, batch.rows(), columns)?;
+        Ok(batch)
     }
 
     /// Go on as the batch that :meth:`save` wrote, which had the same settings.
@@ -277,202 +336,164 @@ impl PyBatch {
     /// BatchError
     ///     If the bytes are no snapshot, or one with other settings; nothing has changed then.
     fn set_state(&mut self, state: &[u8]) -> PyResult<()> {
-        let restored = Batch::restore(state)?;
-        let theirs = BatchConfig {
-            num_threads: self.batch.config().num_threads,
-            ..*restored.config()
-        };
-        if theirs != *self.batch.config() {
-            let message = format!(
-                "the snapshot is of other settings: {theirs:?}, expected {:?}",
-                self.batch.config()
-            );
-            return Err(exception("BatchError", &message, |fields| {
-                fields.set("field", "state")
-            }));
-        }
         self.start_threads_after_fork()?;
-        self.batch = restored;
+        self.environment.set_state(state).map_err(plainly)
+    }
+
+    /// Replace the opponents, from their next ply on.
+    ///
+    /// Parameters
+    /// ----------
+    /// opponents : list of (str or callable)
+    fn set_opponents(&mut self, py: Python<'_>, opponents: Bound<'_, PyList>) -> PyResult<()> {
+        self.start_threads_after_fork()?;
+        let players = read_opponents(Some(&opponents), &self.raised)?;
+        let environment = &mut self.environment;
+        py.detach(|| environment.set_opponents(players))
+            .map_err(plainly)?;
+        self.opponents = opponents.unbind();
         Ok(())
     }
 
+    /// The opponents as they were given; an empty list in self-play.
+    #[getter]
+    fn opponents<'py>(&self, py: Python<'py>) -> Bound<'py, PyList> {
+        self.opponents.bind(py).clone()
+    }
+
+    /// The arrays that calls fill, as they were given.
+    #[getter]
+    fn out<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
+        self.out.as_dict(py)
+    }
+
+    /// Return which opponent plays each row, int32 [B].
+    fn playing<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<i32>> {
+        let playing = self.environment.playing().iter();
+        PyArray1::from_iter(py, playing.map(|&playing| playing as i32))
+    }
+
+    /// Return the agent's side in one row, "south" or "north"; None in self-play.
+    fn agent_side(&self, row: &Bound<'_, PyAny>) -> PyResult<Option<&'static str>> {
+        let side = self.environment.agent_side(read_row(row)?)?;
+        Ok(side.map(crate::side::Side::name))
+    }
+
+    /// Return what the games ended with that the last step replaced, None where there are none.
+    ///
+    /// Returns
+    /// -------
+    /// rows : int64 [E]
+    /// observations : int16 [E, 2C+3]
+    /// infos : dict of str to array
+    ///     ``to_play`` int8 [E], ``outcome`` int8 [E], ``captured`` int16 [E, 2], ``plies`` int32
+    ///     [E], ``end_reason`` int8 [E], and with opponents ``opponent`` int32 [E].
+    fn finals<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyTuple>>> {
+        let finals = self.environment.finals();
+        let count = finals.rows.len();
+        if count == 0 {
+            return Ok(None);
+        }
+        let rows = PyArray1::from_iter(py, finals.rows.iter().map(|&row| row as i64));
+        let length = finals.observations.len() / count;
+        let views = PyArray1::from_slice(py, &finals.observations).reshape([count, length])?;
+        let infos = PyDict::new(py);
+        infos.set_item("to_play", PyArray1::from_slice(py, &finals.to_play))?;
+        infos.set_item("outcome", PyArray1::from_slice(py, &finals.outcome))?;
+        let captured = PyArray1::from_slice(py, &finals.captured).reshape([count, 2])?;
+        infos.set_item("captured", captured)?;
+        infos.set_item("plies", PyArray1::from_slice(py, &finals.plies))?;
+        infos.set_item("end_reason", PyArray1::from_slice(py, &finals.end_reason))?;
+        if !finals.opponent.is_empty() {
+            infos.set_item("opponent", PyArray1::from_slice(py, &finals.opponent))?;
+        }
+        (rows, views, infos).into_pyobject(py).map(Some)
+    }
+
+    #[allow(clippy::type_complexity)] // The arguments of `restore`.
     fn __reduce__<'py>(
         &self,
         py: Python<'py>,
-    ) -> PyResult<super::Reduced<'py, (Bound<'py, PyBytes>, bool)>> {
+    ) -> PyResult<
+        super::Reduced<
+            'py,
+            (
+                Bound<'py, PyBytes>,
+                bool,
+                Bound<'py, PyList>,
+                Option<Bound<'py, PyDict>>,
+            ),
+        >,
+    > {
         let restore = py.get_type::<PyBatch>().getattr("restore")?;
-        Ok((restore, (self.save(py)?, self.shared.is_none())))
+        let copy = self.shared.is_none();
+        Ok((
+            restore,
+            (self.save(py)?, copy, self.opponents(py), self.out(py)?),
+        ))
     }
 }
 
 impl PyBatch {
-    fn of_batch(py: Python<'_>, batch: Batch, copy: bool) -> PyBatch {
+    fn make(
+        py: Python<'_>,
+        opponents: Option<Bound<'_, PyList>>,
+        copy: bool,
+        out: Out,
+        make: impl FnOnce(Vec<crate::environment::Opponent>) -> Result<Environment, EnvironmentError>,
+    ) -> PyResult<PyBatch> {
+        let raised = Raised::default();
+        let players = read_opponents(opponents.as_ref(), &raised)?;
+        let environment = make(players).map_err(plainly)?;
+        let batch = environment.batch();
         let (rows, columns) = (batch.rows(), batch.ruleset().columns());
-        PyBatch {
+        Ok(PyBatch {
             actions: Vec::with_capacity(rows),
-            scratch: StepArrays::new(&batch),
+            scratch: StepArrays::new(batch),
             shared: (!copy).then(|| (Views::new(py, rows, columns), Infos::new(py, rows))),
             process: std::process::id(),
-            batch,
-        }
+            opponents: opponents.unwrap_or_else(|| PyList::empty(py)).unbind(),
+            environment,
+            raised,
+            out,
+        })
     }
 
-    /// Replaces the batch by its copy in a process that was forked from its own, where its threads
-    /// do not exist.
-    fn start_threads_after_fork(&mut self) -> Result<(), BatchError> {
+    /// Makes an exception of an error: what a function raised, or the signal that broke the step
+    /// off, where it was that.
+    fn explain(&self, error: EnvironmentError) -> PyErr {
+        self.raised.take().unwrap_or_else(|| plainly(error))
+    }
+
+    /// Starts the threads anew in a process that was forked from their own, where they do not
+    /// exist.
+    fn start_threads_after_fork(&mut self) -> PyResult<()> {
         let process = std::process::id();
         if process != self.process {
-            let copy = Batch::restore(&self.batch.save()?)?;
-            // Threads that are not there cannot be told to end.
-            std::mem::forget(std::mem::replace(&mut self.batch, copy));
+            self.environment.restart_threads().map_err(plainly)?;
             self.process = process;
         }
         Ok(())
     }
 
     fn views(&self, py: Python<'_>) -> Views {
-        match &self.shared {
+        let batch = self.environment.batch();
+        let mut views = match &self.shared {
             Some((views, _)) => views.clone_ref(py),
-            None => Views::new(py, self.batch.rows(), self.batch.ruleset().columns()),
-        }
+            None => Views::new(py, batch.rows(), batch.ruleset().columns()),
+        };
+        self.out.place(py, &mut views);
+        views
     }
 
     fn render_row(&self, row: usize) -> PyResult<String> {
-        let position = self.batch.position(row)?;
+        let position = self.environment.batch().position(row)?;
         let text = render::ansi(&position);
-        Ok(match self.batch.end(row)? {
+        Ok(match self.environment.batch().end(row)? {
             Some(end) if !position.is_over() => format!("{text}; over ({})", end.name()),
             _ => text,
         })
     }
-}
-
-/// Starts new games: rows with a seed at episode 0 of it, the others with their next episode.
-///
-/// `first_seeds` are for rows without a seed that were never reset.
-fn reset_rows(
-    batch: &mut Batch,
-    seeds: Option<&RowSeeds>,
-    first_seeds: Option<&RowSeeds>,
-    mask: Option<&[bool]>,
-) -> Result<(), BatchError> {
-    let rows = batch.rows();
-    let chosen = |row: usize| mask.is_none_or(|mask| mask.get(row) == Some(&true));
-    let mut given = vec![0; rows];
-    let (mut seeded, mut unseeded) = (vec![false; rows], vec![false; rows]);
-    for row in (0..rows).filter(|&row| chosen(row)) {
-        let first = || match batch.started(row) {
-            Ok(false) => first_seeds?.row_seed(row),
-            _ => None,
-        };
-        match seeds.and_then(|seeds| seeds.row_seed(row)).or_else(first) {
-            Some(seed) => (given[row], seeded[row]) = (seed, true),
-            None => unseeded[row] = true,
-        }
-    }
-    if seeded.contains(&true) {
-        batch.reset(Some(&Seeds::Rows(given)), Some(&seeded))?;
-    }
-    if unseeded.contains(&true) {
-        batch.reset(None, Some(&unseeded))?;
-    }
-    Ok(())
-}
-
-/// Seeds as a user gives them.
-enum RowSeeds {
-    Integer(u64),
-    Rows(Vec<Option<u64>>),
-}
-
-impl RowSeeds {
-    /// Returns the row seed of `row`, if it is given one.
-    fn row_seed(&self, row: usize) -> Option<u64> {
-        match self {
-            RowSeeds::Integer(seed) => Some(rng::mix(*seed, row as u64)),
-            RowSeeds::Rows(seeds) => seeds.get(row).copied().flatten(),
-        }
-    }
-}
-
-fn read_seeds(value: &Bound<'_, PyAny>, rows: usize) -> PyResult<RowSeeds> {
-    let is_sequence = value.is_instance_of::<PyList>()
-        || value.is_instance_of::<PyTuple>()
-        || value.hasattr("__array__")? && value.getattr("ndim")?.gt(0)?;
-    if !is_sequence {
-        return Ok(RowSeeds::Integer(seed(value, "seed")?));
-    }
-    let items = value.try_iter()?.enumerate().map(|(row, item)| {
-        let item = item?;
-        if item.is_none() {
-            return Ok(None);
-        }
-        seed(&item, &format!("seed[{row}]")).map(Some)
-    });
-    let seeds: Vec<Option<u64>> = items.collect::<PyResult<_>>()?;
-    if seeds.len() != rows {
-        let error = BatchError::BufferLength {
-            field: "seed",
-            got: seeds.len(),
-            expected: rows,
-        };
-        return Err(error.into());
-    }
-    Ok(RowSeeds::Rows(seeds))
-}
-
-/// Reads the actions of all rows into `actions`, replacing what is there.
-///
-/// Any integer dtype, a sequence of whole numbers, one number for one row, or what NumPy can make
-/// an integer array of, as a tensor on the CPU. Floats and bools are refused.
-pub(super) fn read_actions(value: &Bound<'_, PyAny>, actions: &mut Vec<i64>) -> PyResult<()> {
-    actions.clear();
-    if let Ok(array) = value.cast::<PyArray1<i64>>() {
-        let array = array.try_readonly()?;
-        match array.as_slice() {
-            Ok(slice) => actions.extend_from_slice(slice),
-            Err(_) => actions.extend(array.as_array().iter()),
-        }
-        return Ok(());
-    }
-    if value.is_instance_of::<PyList>() || value.is_instance_of::<PyTuple>() {
-        actions.extend(whole_numbers(value, "actions")?);
-        return Ok(());
-    }
-    if !value.hasattr("__array__")? {
-        actions.push(whole(value, "actions")?);
-        return Ok(());
-    }
-    let py = value.py();
-    let numpy = py.import("numpy")?;
-    let array = numpy.call_method1("asarray", (value,))?;
-    let dtype = array.getattr("dtype")?;
-    let kind: String = dtype.getattr("kind")?.extract()?;
-    if kind != "i" && kind != "u" {
-        let message = format!("actions has dtype {}, expected whole numbers", dtype.str()?);
-        let dtype = dtype.str()?.unbind();
-        return Err(exception("ArgumentTypeError", &message, |fields| {
-            fields.set("field", "actions")?.set("value", dtype)
-        }));
-    }
-    if array.getattr("ndim")?.gt(1)? {
-        let shape = array.getattr("shape")?.str()?.to_string();
-        let message = format!("actions has shape {shape}, expected one action for each row");
-        return Err(exception("BatchError", &message, |fields| {
-            fields.set("field", "actions")?.set("value", shape)
-        }));
-    }
-    // A number beyond int64 is as illegal as the largest one, but must not wrap around.
-    let bounded = if kind == "u" && dtype.getattr("itemsize")?.eq(8)? {
-        numpy.call_method1("minimum", (&array, i64::MAX))?
-    } else {
-        array
-    };
-    let numbers = bounded.call_method1("astype", ("int64",))?;
-    let numbers = numbers.call_method1("reshape", (-1,))?;
-    let numbers = numbers.cast::<PyArray1<i64>>()?.try_readonly()?;
-    actions.extend(numbers.as_array().iter());
-    Ok(())
 }
 
 /// Reads the number of a row; the batch refuses one that it does not have.
@@ -527,4 +548,8 @@ fn in_users_words(error: BatchError) -> BatchError {
         },
         other => other,
     }
+}
+
+fn plainly(error: EnvironmentError) -> PyErr {
+    error.into()
 }

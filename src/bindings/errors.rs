@@ -5,6 +5,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
 use crate::batch::BatchError;
+use crate::environment::EnvironmentError;
 use crate::notation::{NotationError, RecordError};
 use crate::policy::PolicyError;
 use crate::position::{MoveError, SetupError};
@@ -272,6 +273,26 @@ impl From<BatchError> for PyErr {
             }
             BatchError::Snapshot(_) => fields.set("field", "state"),
         })
+    }
+}
+
+impl From<EnvironmentError> for PyErr {
+    fn from(error: EnvironmentError) -> PyErr {
+        let message = error.to_string();
+        match error {
+            EnvironmentError::Batch(error) => error.into(),
+            EnvironmentError::Policy(error) => error.into(),
+            EnvironmentError::Answer { name, .. }
+            | EnvironmentError::AnswersLength { name, .. }
+            | EnvironmentError::Interrupted { name } => {
+                exception("PolicyError", &message, |fields| fields.set("player", name))
+            }
+            EnvironmentError::NoOpponents | EnvironmentError::Kind { .. } => {
+                exception("BatchError", &message, |fields| {
+                    fields.set("field", "opponent")
+                })
+            }
+        }
     }
 }
 

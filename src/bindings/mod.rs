@@ -6,16 +6,20 @@
 // The docs of classes and methods are Python docstrings, in reStructuredText.
 #![allow(clippy::doc_markdown)]
 
+mod actions;
 mod arguments;
 mod arrays;
 mod batch;
 mod errors;
 mod game_table;
+mod opponent;
+mod out;
 mod picture;
 mod player;
 mod position;
 mod record;
 mod ruleset;
+mod seeds;
 mod simulate;
 mod sowing;
 

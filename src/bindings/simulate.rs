@@ -11,10 +11,11 @@ use pyo3::exceptions::{PyException, PyRuntimeWarning};
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 
+use super::actions::read_actions;
 use super::arguments::{index, seed, text, truth};
-use super::batch::read_actions;
 use super::errors::exception;
 use super::game_table::{PyGameTable, columns_of, summary_texts};
+use super::opponent::function_name;
 use super::ruleset::PyRuleset;
 use crate::policy::{Policy, PolicyError, PolicySpec};
 use crate::position::Position;
@@ -281,10 +282,7 @@ impl Contestant {
         if value.is_instance_of::<PyString>() {
             return Ok(Contestant::Spec(text(value, "player")?.parse()?));
         }
-        let name = match value.getattr("__name__") {
-            Ok(name) => name.str()?.to_string_lossy().into_owned(),
-            Err(_) => value.get_type().name()?.to_string(),
-        };
+        let name = function_name(value)?;
         Ok(Contestant::Function(PyPolicy {
             function: value.clone().unbind(),
             name,

@@ -1,5 +1,7 @@
 //! The plies of opponents.
 
+use std::sync::PoisonError;
+
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use crate::batch::turns::{RowSet, rows_of};
@@ -158,6 +160,7 @@ fn choose(
             Ok(())
         }
         Opponent::Policy(policy) => {
+            let policy = policy.get_mut().unwrap_or_else(PoisonError::into_inner);
             for part in asked.rows.chunks(PART) {
                 if !watch() {
                     let name = policy.name();
@@ -226,7 +229,7 @@ impl Asking {
         let legal = asked.rows.iter().map(|&row| batch.legal(row));
         let legal = legal.chain(asked.next.iter().map(|(_, start)| start.legal_moves()));
         for (legal, mask) in legal.zip(masks.chunks_exact_mut(columns)) {
-            for column in legal.iter() {
+            for column in legal {
                 mask[column] = 1;
             }
         }

@@ -45,10 +45,9 @@ impl AgentSide {
     /// Returns the agent's side in the game of (row seed, episode).
     pub const fn side(self, row_seed: u64, episode: u64) -> Side {
         match self {
+            AgentSide::Alternate if row_seed.wrapping_add(episode).is_multiple_of(2) => Side::South,
             AgentSide::South => Side::South,
-            AgentSide::North => Side::North,
-            AgentSide::Alternate if row_seed.wrapping_add(episode) % 2 == 0 => Side::South,
-            AgentSide::Alternate => Side::North,
+            AgentSide::North | AgentSide::Alternate => Side::North,
         }
     }
 }

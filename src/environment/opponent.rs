@@ -1,12 +1,14 @@
 //! Who plays the other side.
 
+use std::sync::{Mutex, PoisonError};
+
 use rand_xoshiro::Xoshiro128PlusPlus;
 
 use crate::policy::{Policy, PolicyError, PolicySpec};
 use crate::rng::{self, Purpose};
 
 /// A player from outside: a function of views and masks.
-pub trait Function: Send {
+pub trait Function: Send + Sync {
     /// Returns the name shown in errors.
     fn name(&self) -> String;
 
@@ -24,7 +26,8 @@ pub enum Opponent {
     /// Plays every legal move with the same probability.
     Random,
     /// A player of the core; asked as often as there is something to move.
-    Policy(Box<dyn Policy>),
+    /// Behind a lock that is never waited for, so that environments may be shared.
+    Policy(Mutex<Box<dyn Policy>>),
     /// A player from outside, asked at most once in a step and once in a reset.
     Function(Box<dyn Function>),
 }
@@ -37,15 +40,23 @@ impl Opponent {
     pub fn of_spec(spec: &PolicySpec) -> Result<Opponent, PolicyError> {
         Ok(match spec {
             PolicySpec::Random => Opponent::Random,
-            _ => Opponent::Policy(spec.build()?),
+            _ => Opponent::of_policy(spec.build()?),
         })
+    }
+
+    /// Makes the opponent of a player of the core.
+    pub fn of_policy(policy: Box<dyn Policy>) -> Opponent {
+        Opponent::Policy(Mutex::new(policy))
     }
 
     /// Returns the name shown in errors.
     pub fn name(&self) -> String {
         match self {
             Opponent::Random => "random".to_owned(),
-            Opponent::Policy(policy) => policy.name(),
+            Opponent::Policy(policy) => {
+                let policy = policy.lock().unwrap_or_else(PoisonError::into_inner);
+                policy.name()
+            }
             Opponent::Function(function) => function.name(),
         }
     }

@@ -1,0 +1,109 @@
+//! Opponents as users give them.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use numpy::{PyArray1, PyArrayMethods};
+use pyo3::prelude::*;
+use pyo3::types::{PyList, PyString};
+
+use super::actions::read_actions;
+use super::arguments::text;
+use crate::environment::{Function, Opponent};
+use crate::policy::{PolicyError, PolicySpec};
+
+/// What a function raised, or the signal that broke a step off.
+#[derive(Clone, Default)]
+pub(super) struct Raised(Arc<Mutex<Option<PyErr>>>);
+
+impl Raised {
+    pub(super) fn set(&self, error: PyErr) {
+        let mut slot = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        slot.get_or_insert(error);
+    }
+
+    pub(super) fn take(&self) -> Option<PyErr> {
+        let mut slot = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        slot.take()
+    }
+
+    /// Listens for Ctrl-C; false where it came.
+    pub(super) fn listen(&self) -> bool {
+        match Python::attach(Python::check_signals) {
+            Ok(()) => true,
+            Err(error) => {
+                self.set(error);
+                false
+            }
+        }
+    }
+}
+
+/// Reads a list of specifications and functions.
+pub(super) fn read_opponents(
+    list: Option<&Bound<'_, PyList>>,
+    raised: &Raised,
+) -> PyResult<Vec<Opponent>> {
+    let Some(list) = list else {
+        return Ok(Vec::new());
+    };
+    list.iter()
+        .map(|value| read_opponent(&value, raised))
+        .collect()
+}
+
+fn read_opponent(value: &Bound<'_, PyAny>, raised: &Raised) -> PyResult<Opponent> {
+    if value.is_instance_of::<PyString>() {
+        let spec: PolicySpec = text(value, "opponent")?.parse()?;
+        return Ok(Opponent::of_spec(&spec)?);
+    }
+    Ok(Opponent::Function(Box::new(PyFunction {
+        function: value.clone().unbind(),
+        name: function_name(value)?,
+        raised: raised.clone(),
+    })))
+}
+
+/// Returns the name of a function, or that of an object's class.
+pub(super) fn function_name(value: &Bound<'_, PyAny>) -> PyResult<String> {
+    Ok(match value.getattr("__name__") {
+        Ok(name) => name.str()?.to_string_lossy().into_owned(),
+        Err(_) => value.get_type().name()?.to_string(),
+    })
+}
+
+/// A Python function as an opponent.
+struct PyFunction {
+    function: Py<PyAny>,
+    name: String,
+    raised: Raised,
+}
+
+impl Function for PyFunction {
+    fn name(&self) -> String {
+        self.name.clone()
+    }
+
+    fn choose(
+        &mut self,
+        views: &[i16],
+        masks: &[i8],
+        rows: usize,
+    ) -> Result<Vec<i64>, PolicyError> {
+        Python::attach(|py| {
+            let call = || {
+                let views = PyArray1::from_slice(py, views).reshape([rows, views.len() / rows])?;
+                let masks = PyArray1::from_slice(py, masks).reshape([rows, masks.len() / rows])?;
+                let mut actions = Vec::with_capacity(rows);
+                let answer = self.function.bind(py).call1((views, masks))?;
+                read_actions(&answer, &mut actions)?;
+                Ok(actions)
+            };
+            call().map_err(|error: PyErr| {
+                let message = error.to_string();
+                self.raised.set(error);
+                let name = self.name.clone();
+                PolicyError::Failed { name, message }
+            })
+        })
+    }
+}
