@@ -11,7 +11,7 @@ use endodoi::environment::{
 };
 use endodoi::policy::{Greedy, Policy, PolicyError};
 use endodoi::position::EndReason;
-use endodoi::rng::{self, Purpose, RngCore, Xoshiro128PlusPlus};
+use endodoi::rng::{self, Purpose, Xoshiro128PlusPlus};
 use endodoi::{Endless, Outcome, Position, Ruleset, RulesetFields, Side, Variant};
 
 /// Who plays the other side, as the twin knows it.
@@ -147,15 +147,14 @@ impl Twin {
     fn start(&self, row_seed: u64, episode: u64) -> Game {
         let (position, plies) = self.opening(row_seed, episode);
         let agent = match self.config.agent_side {
-            AgentSide::South => Side::South,
-            AgentSide::North => Side::North,
             AgentSide::Alternate if row_seed.wrapping_add(episode).is_multiple_of(2) => Side::South,
-            AgentSide::Alternate => Side::North,
+            AgentSide::South => Side::South,
+            AgentSide::North | AgentSide::Alternate => Side::North,
         };
         let mut stream = rng::stream(row_seed, episode, Purpose::Opponent);
         let playing = match self.who.len() {
             0 => 0,
-            count => (u64::from(stream.next_u32()) * count as u64 >> 32) as usize,
+            count => rng::below(&mut stream, count as u32) as usize,
         };
         let mut game = Game {
             row_seed,
@@ -394,13 +393,8 @@ fn compare(config: EnvironmentConfig, who: &[Who], steps: usize) {
             } else {
                 let cut = expected.ended == Some(EndCode::MaxPlies);
                 let ended = expected.ended.is_some();
-                if arrays.truncated[row] != cut {
-                    panic!("row {row} {got:?} {expected:?} {config:?} {who:?}");
-                }
-                assert!(
-                    arrays.terminated[row] == (ended && !cut),
-                    "row {row} {got:?} {expected:?} {config:?} {who:?}"
-                );
+                assert_eq!(arrays.truncated[row], cut);
+                assert_eq!(arrays.terminated[row], ended && !cut);
                 ends += usize::from(ended);
             }
             assert_eq!(got, expected, "row {row} of {config:?} {who:?}");

@@ -8,6 +8,7 @@ import gymnasium
 from gymnasium import spaces
 
 from endodoi._core import Batch
+from endodoi.opponents import Opponent, is_pool, read_opponents
 from endodoi.pictures import rgb_of_rows
 from endodoi.settings import (
     RENDER_MODES,
@@ -31,7 +32,10 @@ __all__ = ["Env"]
 
 
 class Env(gymnasium.Env[Any, Any]):
-    """One game in self-play: each step is one ply, each observation the side to move's view.
+    """One game, in self-play or against an opponent.
+
+    In self-play each step is one ply and each observation the side to move's view; with an
+    opponent a step is the agent's ply and the answer to it.
 
     Rewards, ends and infos are those of `VectorEnv` without the axis of rows: ``action_mask`` int8
     [C] and ``to_play`` int8 always, ``outcome``, ``captured`` int16 [2], ``plies`` and
@@ -45,6 +49,10 @@ class Env(gymnasium.Env[Any, Any]):
     ----------
     ruleset : Ruleset, optional
         The rules; or give fields of a rule set as keyword arguments.
+    opponent : str, callable or list of these, optional
+        Who plays the other side, as in `VectorEnv`.
+    agent_side : {"alternate", "south", "north"}
+        The agent's side where there is an opponent.
     mask_in_obs : bool
         Whether observations are dictionaries of the view and the mask.
     observation_key, mask_key : str
@@ -83,6 +91,8 @@ class Env(gymnasium.Env[Any, Any]):
         self,
         ruleset: Ruleset | None = None,
         *,
+        opponent: Opponent = None,
+        agent_side: Literal["alternate", "south", "north"] = "alternate",
         mask_in_obs: bool = False,
         observation_key: str = "observation",
         mask_key: str = "action_mask",
@@ -97,14 +107,21 @@ class Env(gymnasium.Env[Any, Any]):
         super().__init__()
         self.ruleset = resolve_ruleset(ruleset, ruleset_fields, "Env")
         self.render_mode = check_render_mode(render_mode)
+        opponents = read_opponents(opponent, self.ruleset)
+        self.opponent = opponent
+        self.agent_side = agent_side
         self.batch = Batch(
             1,
             self.ruleset,
             autoreset="disabled",
             illegal=illegal,
-            max_plies=ply_cap(max_plies, max_episode_steps, random_opening_plies),
+            max_plies=ply_cap(
+                max_plies, max_episode_steps, random_opening_plies, 1 if opponents is None else 2
+            ),
             random_opening_plies=random_opening_plies,
             num_threads=1,
+            opponents=opponents,
+            agent_side=agent_side,
         )
         self.mask_in_obs = mask_in_obs
         self.observation_key = observation_key
@@ -140,7 +157,7 @@ class Env(gymnasium.Env[Any, Any]):
         observations, infos = self.batch.reset([row_seed], None, [self._first_seed])
         if row_seed is not None:
             super().reset(seed=row_seed)
-        info = row_info(infos)
+        info = self._info(infos)
         return self._observation(observations[0], info), info
 
     def step(self, action: SupportsIndex) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
@@ -155,7 +172,7 @@ class Env(gymnasium.Env[Any, Any]):
         -------
         observation : int16 [2C+3], or dict
         reward : float
-            For the side that just moved.
+            For the side that just moved, or with an opponent for the agent.
         terminated, truncated : bool
         info : dict
 
@@ -164,9 +181,12 @@ class Env(gymnasium.Env[Any, Any]):
         BatchError
             If the game is over or was not reset, or the action is illegal under
             ``illegal="raise"``.
+        PolicyError
+            If the opponent's action is illegal under ``illegal="raise"``; what a function raises
+            comes through as it is. The game has not changed then.
         """
         observations, rewards, terminated, truncated, infos = self.batch.step(action)
-        info = row_info(infos)
+        info = self._info(infos)
         return (
             self._observation(observations[0], info),
             float(rewards[0]),
@@ -182,6 +202,12 @@ class Env(gymnasium.Env[Any, Any]):
         if self.render_mode == "rgb_array":
             return rgb_of_rows(self.batch)[0]
         return self.batch.render()[0]
+
+    def set_opponent(self, opponent: Opponent) -> None:
+        """Replace the opponent from its next ply on, as `VectorEnv.set_opponent` does."""
+        opponents = read_opponents(opponent, self.ruleset)
+        self.batch.set_opponents([] if opponents is None else opponents)
+        self.opponent = opponent
 
     @property
     def position(self) -> Position:
@@ -201,6 +227,12 @@ class Env(gymnasium.Env[Any, Any]):
             If the bytes are no whole snapshot, or one of other settings; nothing has changed.
         """
         self.batch.set_state(state)
+
+    def _info(self, infos: dict[str, Any]) -> dict[str, Any]:
+        info = row_info(infos)
+        if is_pool(self.opponent):
+            info["opponent"] = self.batch.playing()[0]
+        return info
 
     def _observation(self, observation: npt.NDArray[np.int16], info: dict[str, Any]) -> Observation:
         if not self.mask_in_obs:

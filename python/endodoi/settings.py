@@ -74,11 +74,15 @@ def resolve_ruleset(ruleset: Ruleset | None, fields: Mapping[str, Any], owner: s
 
 
 def ply_cap(
-    max_plies: int | None, max_episode_steps: int | None, random_opening_plies: int
+    max_plies: int | None,
+    max_episode_steps: int | None,
+    random_opening_plies: int,
+    plies_of_a_step: int = 1,
 ) -> int | None:
     """Return the plies after which a game is cut, opening plies included (E4).
 
-    `max_episode_steps` counts steps, so the opening comes on top of it.
+    `max_episode_steps` counts steps, so the opening comes on top of it. With opponents a step has
+    two plies; where the opponent began, the last step is cut after the agent's ply.
 
     Raises
     ------
@@ -102,7 +106,7 @@ def ply_cap(
             field="max_episode_steps",
             value=max_episode_steps,
         )
-    cap = max_episode_steps + random_opening_plies
+    cap = plies_of_a_step * max_episode_steps + random_opening_plies
     return cap if max_plies is None else min(max_plies, cap)
 
 

@@ -13,6 +13,7 @@ from gymnasium.vector.utils import batch_space
 
 from endodoi._core import Batch
 from endodoi.errors import ArgumentTypeError, BatchError
+from endodoi.opponents import Opponent, is_pool, read_opponents
 from endodoi.pictures import rgb_of_rows
 from endodoi.settings import (
     RENDER_MODES,
@@ -27,7 +28,7 @@ from endodoi.settings import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from endodoi._core import Position, Ruleset
 
@@ -42,14 +43,20 @@ Seed: TypeAlias = (
 )
 
 #: What the batch calls each mode.
-BATCH_MODES = {AutoresetMode.NEXT_STEP: "next_step", AutoresetMode.DISABLED: "disabled"}
+BATCH_MODES = {
+    AutoresetMode.NEXT_STEP: "next_step",
+    AutoresetMode.SAME_STEP: "same_step",
+    AutoresetMode.DISABLED: "disabled",
+}
 
 
 class VectorEnv(GymnasiumVectorEnv[Any, Any, Any]):
-    """``B`` games of one rule set in self-play, stepped together.
+    """``B`` games of one rule set, stepped together: in self-play, or against opponents.
 
-    Each step plays one ply in every game, and each observation is the view of the side to move:
-    both sides see their own row first, so that one policy plays both (B4).
+    In self-play each step plays one ply in every game, and each observation is the view of the
+    side to move: both sides see their own row first, so that one policy plays both (B4). With an
+    opponent each step plays the agent's ply and the answer to it; where the opponent begins, its
+    first ply is played before the game is handed over.
 
     ============ ================ ===========================================================
     what         dtype and shape  meaning
@@ -58,7 +65,8 @@ class VectorEnv(GymnasiumVectorEnv[Any, Any, Any]):
                                   other captured, quiet plies; at the end, of the side whose turn
                                   it would be
     action       int [B]          mover-relative column, 0 to C-1
-    reward       float32 [B]      for the side that just moved: +1, 0, -1 at the end, else 0
+    reward       float32 [B]      +1, 0, -1 at the end, else 0: in self-play for the side that just
+                                  moved, else for the agent
     terminated   bool [B]         the game ended by the rules, or by an illegal action
     truncated    bool [B]         the game was cut by `max_plies`; never both
     ============ ================ ===========================================================
@@ -67,14 +75,22 @@ class VectorEnv(GymnasiumVectorEnv[Any, Any, Any]):
     ``to_play`` int8 [B] (0 South, 1 North) of all rows, always. Where games ended in this step it
     also holds ``outcome`` int8 [B] (1 South won, -1 North won, 0 drawn or cut), ``captured``
     int16 [B, 2] (South, North), ``plies`` int32 [B] and ``end_reason`` int8 [B] (an index of
-    ``GameTable.END_REASONS``). Each key has its mask of rows ``_key``, bool [B].
+    ``GameTable.END_REASONS``). Where a list of opponents was given, ``opponent`` int32 [B] tells
+    which of them plays each row. Each key has its mask of rows ``_key``, bool [B].
 
     Autoreset: in next-step mode the step after a game's end starts the next game of that row; its
-    action is ignored unchecked, its reward is 0 and nothing ends. In disabled mode a finished row
-    waits for ``reset(options={"reset_mask": rows})`` and stepping it is refused.
+    action is ignored unchecked, its reward is 0 and nothing ends. In same-step mode the step that
+    ends a game starts the next one: observations and infos are those of the new game, and where
+    games ended, ``final_obs`` (object [B], None elsewhere) holds their last observations and
+    ``final_info`` their last infos in the same layout. In disabled mode a finished row waits for
+    ``reset(options={"reset_mask": rows})`` and stepping it is refused.
 
     An endless move (S6) is not legal and masked, or with ``endless="draw"`` ends the game with
     reward 0.
+
+    A game that is over before the agent's first turn, as after an opponent's first ply on a tiny
+    board, shows its end with an empty mask; the next step, whose action there is ignored
+    unchecked, reports it.
 
     Parameters
     ----------
@@ -82,7 +98,17 @@ class VectorEnv(GymnasiumVectorEnv[Any, Any, Any]):
         ``B``, the games.
     ruleset : Ruleset, optional
         The rules; or give fields of a rule set as keyword arguments.
-    autoreset_mode : {"next_step", "disabled"} or AutoresetMode
+    opponent : str, callable or list of these, optional
+        Who plays the other side; by default nobody: self-play. A specification (``random``,
+        ``greedy``, ``alphabeta:N``, ``agent:FILE_OR_RUN_DIR``), a policy, or any function
+        ``(observations, action_masks) -> actions`` of the rows to move. A function is called at
+        most once in a step and once in a reset; in same-step mode the first plies of games that
+        may come next are asked for together with the others. Of a list one is drawn for each game.
+        What is in ``opponent`` may be swapped by `set_opponent`.
+    agent_side : {"alternate", "south", "north"}
+        The agent's side where there is an opponent; "alternate" is South where row seed + episode
+        is even.
+    autoreset_mode : {"next_step", "same_step", "disabled"} or AutoresetMode
         When a finished game is replaced; Gymnasium's own strings are accepted too.
     mask_in_obs : bool
         Whether observations are dictionaries of the view and the mask.
@@ -90,7 +116,7 @@ class VectorEnv(GymnasiumVectorEnv[Any, Any, Any]):
         The keys of these dictionaries.
     illegal : {"raise", "loss"}
         What an illegal action does: refuse the whole step, or end that game as a loss of its
-        mover with reward -1.
+        mover, an opponent's too. Where an opponent's action is refused, nothing has changed.
     max_plies : int, optional
         Plies after which a game is cut, those of both sides and of the opening included (E4).
     random_opening_plies : int
@@ -99,13 +125,19 @@ class VectorEnv(GymnasiumVectorEnv[Any, Any, Any]):
     render_mode : {"ansi", "rgb_array"}, optional
         What `render` returns for each row: a text, or a picture uint8 [H, W, 3].
     max_episode_steps : int, optional
-        Steps after which a game is cut, the opening not included.
+        Steps after which a game is cut, the opening not included; with an opponent that began,
+        after the agent's ply.
     num_threads : int, optional
         Threads; by default one, or for batches large enough to gain by it (``B * C`` of 65,536
         or more) as many as the process may use. Results never depend on it.
     copy : bool
         Whether every call returns new arrays. With False, calls fill and return the same arrays
         again, which is faster but changes what an earlier call returned.
+    out : dict of str to array, optional
+        Arrays that every call fills in place and returns: any of ``observations`` int16 [B, 2C+3],
+        ``rewards`` float32 [B], ``terminated`` bool [B], ``truncated`` bool [B], ``action_mask``
+        int8 [B, C] and ``to_play`` int8 [B], in C order and writable, slices of a larger buffer
+        too. The others are as `copy` says.
     seed : int or sequence of int, optional
         Seed of each row's first reset, if that is given none.
     **ruleset_fields
@@ -117,8 +149,8 @@ class VectorEnv(GymnasiumVectorEnv[Any, Any, Any]):
     neighbouring seeds; a list holds the row seeds themselves. A game depends on (row seed,
     episode) and the actions alone: never on threads, the number of rows or the platform. A seeded
     reset starts at episode 0, an unseeded one goes on with the next episode. The seed covers the
-    random openings, which are all that is random here. Without any seed, one is drawn from the
-    system.
+    random openings, the choice among several opponents and what opponents of the core draw; a
+    function that draws does so by itself. Without any seed, one is drawn from the system.
 
     Examples
     --------
@@ -141,6 +173,8 @@ class VectorEnv(GymnasiumVectorEnv[Any, Any, Any]):
         num_envs: int,
         ruleset: Ruleset | None = None,
         *,
+        opponent: Opponent = None,
+        agent_side: Literal["alternate", "south", "north"] = "alternate",
         autoreset_mode: str | AutoresetMode = "next_step",
         mask_in_obs: bool = False,
         observation_key: str = "observation",
@@ -152,6 +186,7 @@ class VectorEnv(GymnasiumVectorEnv[Any, Any, Any]):
         max_episode_steps: int | None = None,
         num_threads: int | None = None,
         copy: bool = True,
+        out: Mapping[str, npt.NDArray[Any]] | None = None,
         seed: Seed = None,
         **ruleset_fields: Any,
     ) -> None:
@@ -160,15 +195,23 @@ class VectorEnv(GymnasiumVectorEnv[Any, Any, Any]):
         self.autoreset_mode = read_autoreset_mode(autoreset_mode)
         self.metadata = {**type(self).metadata, "autoreset_mode": self.autoreset_mode}
         self.render_mode = check_render_mode(render_mode)
+        opponents = read_opponents(opponent, self.ruleset)
+        self.opponent = opponent
+        self.agent_side = agent_side
         self.batch = Batch(
             num_envs,
             self.ruleset,
             autoreset=BATCH_MODES[self.autoreset_mode],
             illegal=illegal,
-            max_plies=ply_cap(max_plies, max_episode_steps, random_opening_plies),
+            max_plies=ply_cap(
+                max_plies, max_episode_steps, random_opening_plies, 1 if opponents is None else 2
+            ),
             random_opening_plies=random_opening_plies,
             num_threads=num_threads,
             copy=copy,
+            opponents=opponents,
+            agent_side=agent_side,
+            out=None if out is None else dict(out),
         )
         self.num_envs = self.batch.rows
         self.copy = copy
@@ -220,6 +263,8 @@ class VectorEnv(GymnasiumVectorEnv[Any, Any, Any]):
         observations, infos = self.batch.reset(seed, mask, self._first_seed)
         if isinstance(seed, (int, np.integer)):
             super().reset(seed=int(seed))
+        if is_pool(self.opponent):
+            self._tell_opponents(infos)
         return self._observation(observations, infos), infos
 
     def step(
@@ -250,10 +295,17 @@ class VectorEnv(GymnasiumVectorEnv[Any, Any, Any]):
         BatchError
             If an action is illegal under ``illegal="raise"``, a row is finished in disabled mode,
             or no reset came before. No game has changed then.
+        PolicyError
+            If an opponent's action is illegal under ``illegal="raise"``; what a function raises
+            comes through as it is. No game has changed then.
         ArgumentTypeError
             If the actions are floats or bools.
         """
         observations, rewards, terminated, truncated, infos = self.batch.step(actions)
+        if self.autoreset_mode is AutoresetMode.SAME_STEP:
+            self._add_finals(infos)
+        if is_pool(self.opponent):
+            self._tell_opponents(infos)
         return self._observation(observations, infos), rewards, terminated, truncated, infos
 
     def render(self) -> tuple[str | npt.NDArray[np.uint8], ...] | None:
@@ -266,6 +318,20 @@ class VectorEnv(GymnasiumVectorEnv[Any, Any, Any]):
         if self.render_mode == "rgb_array":
             return rgb_of_rows(self.batch)
         return tuple(self.batch.render())
+
+    def set_opponent(self, opponent: Opponent) -> None:
+        """Replace the opponent from its next ply on, in running games too.
+
+        Snapshots and copies do not go back to an earlier opponent.
+
+        Raises
+        ------
+        BatchError
+            If the environment was made for self-play, or without an opponent now.
+        """
+        opponents = read_opponents(opponent, self.ruleset)
+        self.batch.set_opponents([] if opponents is None else opponents)
+        self.opponent = opponent
 
     def position(self, row: SupportsIndex) -> Position:
         """Return the position of the game in one row."""
@@ -284,6 +350,31 @@ class VectorEnv(GymnasiumVectorEnv[Any, Any, Any]):
             If the bytes are no whole snapshot, or one of other settings; nothing has changed.
         """
         self.batch.set_state(state)
+
+    def _tell_opponents(self, infos: dict[str, Any]) -> None:
+        infos["opponent"] = self.batch.playing()
+        infos["_opponent"] = np.ones(self.num_envs, dtype=np.bool_)
+
+    def _add_finals(self, infos: dict[str, Any]) -> None:
+        finals = self.batch.finals()
+        if finals is None:
+            return
+        rows, observations, last_infos = finals
+        last_infos["action_mask"] = np.zeros((len(rows), self.ruleset.columns), dtype=np.int8)
+        if not is_pool(self.opponent):
+            last_infos.pop("opponent", None)
+        ended = np.zeros(self.num_envs, dtype=np.bool_)
+        ended[rows] = True
+        last = np.full(self.num_envs, None, dtype=object)
+        for row, view in zip(rows, observations, strict=True):
+            last[row] = self._observation(view, {"action_mask": last_infos["action_mask"][0]})
+        infos["final_obs"], infos["_final_obs"] = last, ended
+        info = infos["final_info"] = {}
+        infos["_final_info"] = ended.copy()
+        for key, values in last_infos.items():
+            info[key] = np.zeros((self.num_envs, *values.shape[1:]), dtype=values.dtype)
+            info[key][rows] = values
+            info[f"_{key}"] = ended.copy()
 
     def _observation(
         self, observations: npt.NDArray[np.int16], infos: dict[str, Any]
@@ -309,9 +400,10 @@ def read_autoreset_mode(mode: str | AutoresetMode) -> AutoresetMode:
     for supported, name in BATCH_MODES.items():
         if value in (name, supported.value):
             return supported
-    names = " or ".join(f'"{name}"' for name in BATCH_MODES.values())
     raise BatchError(
-        f"autoreset_mode is {value!r}, expected {names}", field="autoreset_mode", value=value
+        f'autoreset_mode is {value!r}, expected "next_step", "same_step" or "disabled"',
+        field="autoreset_mode",
+        value=value,
     )
 
 

@@ -28,7 +28,8 @@ impl Raised {
 
     /// Listens for Ctrl-C; false where it came.
     pub(super) fn listen(&self) -> bool {
-        match Python::attach(Python::check_signals) {
+        let heard = Python::attach(|py| -> PyResult<()> { py.check_signals() });
+        match heard {
             Ok(()) => true,
             Err(error) => {
                 self.set(error);

@@ -4,7 +4,7 @@ use rand_xoshiro::Xoshiro128PlusPlus;
 use rayon::ThreadPool;
 
 use crate::batch::turns::{Checkpoint, RowSet, contains, is_empty, put, rows_of};
-use crate::batch::{Batch, BatchError, EndCode, Seeds, StepBuffers};
+use crate::batch::{Autoreset, Batch, BatchError, EndCode, Seeds, StepBuffers};
 use crate::environment::answers::{self, Ahead};
 use crate::environment::opponent::{Opponent, open_game};
 use crate::environment::{AutoresetMode, EnvironmentConfig, EnvironmentError, Finals};
@@ -62,9 +62,11 @@ impl Environment {
     /// [`EnvironmentError::Batch`] for a setting outside its range or threads that cannot be
     /// started.
     pub fn new(
-        config: EnvironmentConfig,
+        mut config: EnvironmentConfig,
         opponents: Vec<Opponent>,
     ) -> Result<Environment, EnvironmentError> {
+        // What is not used must not make equal settings differ.
+        config.batch.autoreset = Autoreset::NextStep;
         let batch = Batch::new(config.of_batch(opponents.len()))?;
         let mut environment = Environment {
             config,
@@ -81,6 +83,34 @@ impl Environment {
             }
         }
         Ok(environment)
+    }
+
+    /// Makes an environment of self-play of games that are under way.
+    ///
+    /// ```
+    /// use endodoi::batch::{Batch, BatchConfig};
+    /// use endodoi::environment::Environment;
+    /// use endodoi::Variant;
+    /// let batch = Batch::new(BatchConfig::new(2, Variant::EnDodoi.ruleset()))?;
+    /// let bytes = Environment::of_batch(batch).save()?;
+    /// assert_eq!(Environment::restore(&bytes, Vec::new())?.batch().rows(), 2);
+    /// # Ok::<(), endodoi::environment::EnvironmentError>(())
+    /// ```
+    pub fn of_batch(batch: Batch) -> Environment {
+        let mut config = EnvironmentConfig::new(*batch.config());
+        if config.batch.autoreset == Autoreset::Disabled {
+            config.autoreset = AutoresetMode::Disabled;
+        }
+        // What is not used must not make equal settings differ.
+        config.batch.autoreset = Autoreset::NextStep;
+        Environment {
+            config,
+            rows: Rows::default(),
+            finals: Finals::default(),
+            threads: None,
+            batch,
+            opponents: Vec::new(),
+        }
     }
 
     /// Returns the games.

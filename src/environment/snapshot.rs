@@ -72,17 +72,14 @@ impl Environment {
     ///
     /// # Errors
     /// [`EnvironmentError::Batch`] for bytes of another format or version, cut short, changed, or
-    /// holding what no game can have; [`EnvironmentError::Kind`] for opponents in self-play, or
-    /// none where there were some; [`EnvironmentError`] as [`Environment::new`].
+    /// holding what no game can have; for opponents in self-play, or none where there were some;
+    /// [`EnvironmentError`] as [`Environment::new`].
     pub fn restore(
         bytes: &[u8],
         opponents: Vec<Opponent>,
     ) -> Result<Environment, EnvironmentError> {
         let saved = Saved::read(bytes, |_| ())?;
-        if saved.with_opponents == opponents.is_empty() {
-            let had = saved.with_opponents;
-            return Err(EnvironmentError::Kind { had });
-        }
+        saved.check_kind(!opponents.is_empty())?;
         let mut environment = Environment::new(saved.config, opponents)?;
         environment.enter(saved);
         Ok(environment)
@@ -106,10 +103,7 @@ impl Environment {
                 format!("the snapshot is of other settings: {theirs:?}, expected {own:?}");
             return Err(BatchError::from(SnapshotError::Settings(message)).into());
         }
-        if saved.with_opponents == self.opponents.is_empty() {
-            let had = saved.with_opponents;
-            return Err(EnvironmentError::Kind { had });
-        }
+        saved.check_kind(!self.opponents.is_empty())?;
         self.enter(saved);
         Ok(())
     }
@@ -131,6 +125,25 @@ impl Environment {
 }
 
 impl Saved {
+    /// Refuses a snapshot of games with opponents in self-play, and the other way round.
+    fn check_kind(&self, with_opponents: bool) -> Result<(), SnapshotError> {
+        if self.with_opponents == with_opponents {
+            return Ok(());
+        }
+        let kind = |with| {
+            if with {
+                "with opponents"
+            } else {
+                "of self-play"
+            }
+        };
+        Err(SnapshotError::Settings(format!(
+            "the snapshot is of an environment {}, but this one is {}",
+            kind(self.with_opponents),
+            kind(with_opponents)
+        )))
+    }
+
     /// Reads what bytes hold, with settings changed that no result depends on.
     fn read(bytes: &[u8], change: impl Fn(&mut BatchConfig)) -> Result<Saved, EnvironmentError> {
         let (mut config, games, rows) = Saved::read_parts(bytes)?;

@@ -265,7 +265,7 @@ def test_next_step_mode_by_every_name(mode: Any) -> None:
 
 @pytest.mark.parametrize("mode", ["same", None, 3])
 def test_an_unknown_mode_names_the_known_ones(mode: Any) -> None:
-    with pytest.raises(ed.BatchError, match='expected "next_step" or "disabled"'):
+    with pytest.raises(ed.BatchError, match='expected "next_step", "same_step" or "disabled"'):
         VectorEnv(1, autoreset_mode=mode)
 
 

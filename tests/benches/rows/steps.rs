@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::time::Instant;
 
 use endodoi::batch::{Batch, BatchConfig, Seeds, StepArrays};
+use endodoi::environment::Environment;
 use endodoi::simulate::Instructions;
 use endodoi::{Outcome, Position, Ruleset};
 
@@ -67,12 +68,11 @@ impl Steps {
         sums.into_iter().map(Crc::finish).collect()
     }
 
-    /// Returns a snapshot of the batch that a row starts from.
+    /// Returns a snapshot of the environment that a row starts from.
     pub(crate) fn state(&mut self, row: &Row) -> Vec<u8> {
         let pool = pool(&mut self.pools, row.ruleset());
-        batch(row, &all_rows(row), Some(pool))
-            .save()
-            .expect("a snapshot")
+        let games = batch(row, &all_rows(row), Some(pool));
+        Environment::of_batch(games).save().expect("a snapshot")
     }
 }
 
