@@ -51,8 +51,8 @@ class VecEnvAdapter(VecEnv):  # type: ignore[misc]
     Parameters
     ----------
     vector_env : VectorEnv or int
-        The games, in any autoreset mode; or their number, for a `VectorEnv` with the keyword
-        arguments that follow.
+        The games, in any autoreset mode; or their number, for a `VectorEnv` with the arguments
+        that follow, against ``opponent="random"`` unless they name another.
     *arguments, **options
         The other arguments of `VectorEnv`, if it is to be made here.
 
@@ -69,7 +69,7 @@ class VecEnvAdapter(VecEnv):  # type: ignore[misc]
         self, vector_env: VectorEnv | SupportsIndex, *arguments: Any, **options: Any
     ) -> None:
         if not isinstance(vector_env, VectorEnv):
-            options.setdefault("autoreset_mode", "disabled")
+            options = {"autoreset_mode": "disabled", "opponent": "random", **options}
             vector_env = VectorEnv(vector_env, *arguments, **options)  # type: ignore[arg-type]
         elif arguments or options:
             raise ArgumentTypeError(
