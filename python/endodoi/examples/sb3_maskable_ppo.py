@@ -33,7 +33,13 @@ def main(words: list[str] | None = None) -> float:
 
     # Threads only stand in each other's way in networks this small.
     torch.set_num_threads(1)
-    games = {"columns": arguments.columns, "opponent": arguments.opponent, "max_plies": 400}
+    # From one start a learner finds one line that beats a player which always answers alike.
+    games = {
+        "columns": arguments.columns,
+        "opponent": arguments.opponent,
+        "random_opening_plies": 4,
+        "max_plies": 400,
+    }
     env = VecMonitor(ed.sb3.VecEnvAdapter(arguments.games, **games))
     model = MaskablePPO(
         "MlpPolicy",
@@ -51,8 +57,8 @@ def main(words: list[str] | None = None) -> float:
     if arguments.save:
         model.save(arguments.save)
 
-    # Games of other seeds than those of the training, from random openings.
-    test = VecMonitor(ed.sb3.VecEnvAdapter(arguments.games, random_opening_plies=2, **games))
+    # Games of other seeds than those of the training.
+    test = VecMonitor(ed.sb3.VecEnvAdapter(arguments.games, **games))
     test.seed(arguments.seed + 1)
     mean, deviation = evaluate_policy(model, test, n_eval_episodes=arguments.test_games)
     print(f"mean reward against {arguments.opponent}: {mean:+.3f} (deviation {deviation:.3f})")

@@ -30,6 +30,8 @@ def make_env(arguments: argparse.Namespace) -> EnvBase:
         arguments.games,
         columns=arguments.columns,
         opponent=arguments.opponent,
+        # From one start a learner finds one line that beats a player which always answers alike.
+        random_opening_plies=4,
         autoreset_mode=arguments.autoreset,
         mask_in_obs=arguments.autoreset == "disabled",
         # In same-step mode GymWrapper starts with a few random moves to learn the layout of infos.
