@@ -7,7 +7,23 @@ One network plays both sides of hundreds of games at once. It learns from the pl
 played (PPO: Schulman, Wolski, Dhariwal, Radford and Klimov, 2017) and needs no search when it
 plays: one call of the network, then the legal column with the highest logit.
 
-RESULTS_PLACEHOLDER
+What ``--minutes 11.5 --seed 0 --games 4000`` reached while other programs kept the two cores busy:
+9 million plies in 568 CPU seconds, of the 1,200 that ten minutes on two cores have. Scores (wins
+and half of the draws) over 4,000 games for each side, with 95 % intervals:
+
+    ============ ====================== ======================
+    opponent     as South               as North
+    ============ ====================== ======================
+    random       0.911 (0.902 to 0.920) 0.855 (0.843 to 0.865)
+    greedy       0.686 (0.671 to 0.700) 0.491 (0.476 to 0.506)
+    alphabeta:2  0.499 (0.483 to 0.514) 0.260 (0.246 to 0.273)
+    alphabeta:4  0.369 (0.354 to 0.384) 0.183 (0.172 to 0.196)
+    ============ ====================== ======================
+
+The command prints this table at its end. One run of one seed; other runs differ by more than these
+intervals say. Against greedy it won more than half as South, but not as North: 0.491 is below 0.5
+or as good as even. South is the easier side: greedy scores 0.60 as South against itself, and 0.40
+as North.
 
 Three things differ from PPO for one player, and each has its place below:
 
