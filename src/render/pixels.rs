@@ -109,21 +109,7 @@ impl Canvas {
                     self.stroke(path.as_ref(), *colour, *width, 1.0);
                 }
             }
-            Shape::Seeds { centres, radius } => {
-                let mut path = PathBuilder::new();
-                for &(x, y) in centres {
-                    path.push_circle(x, y, *radius);
-                }
-                let path = path.finish();
-                self.fill(path.as_ref(), colour::SEED);
-                self.stroke(path.as_ref(), colour::SEED_EDGE, 1.0, 1.0);
-                let (gleams, width) = gleams(centres, *radius);
-                let mut path = PathBuilder::new();
-                for (x, y) in gleams {
-                    path.push_circle(x, y, width / 2.0);
-                }
-                self.fill(path.finish().as_ref(), colour::GLEAM);
-            }
+            Shape::Seeds { centres, radius } => self.draw_seeds(centres, *radius),
             Shape::Text {
                 at: (x, y),
                 size,
@@ -150,6 +136,14 @@ impl Canvas {
             } => self.stroke(polyline(points, false).as_ref(), *colour, *width, *opacity),
             Shape::Area { points, fill } => self.fill(polyline(points, true).as_ref(), *fill),
         }
+    }
+
+    fn draw_seeds(&mut self, centres: &[Point], radius: f32) {
+        let discs = circles(centres.iter().copied(), radius);
+        self.fill(discs.as_ref(), colour::SEED);
+        self.stroke(discs.as_ref(), colour::SEED_EDGE, 1.0, 1.0);
+        let (middles, width) = gleams(centres, radius);
+        self.fill(circles(middles, width / 2.0).as_ref(), colour::GLEAM);
     }
 
     /// Fills a path; `None` is an empty one.
@@ -181,6 +175,14 @@ fn paint([red, green, blue]: Colour, opacity: f32) -> Paint<'static> {
     paint.set_color_rgba8(red, green, blue, (255.0 * opacity) as u8);
     paint.anti_alias = true;
     paint
+}
+
+fn circles(centres: impl Iterator<Item = Point>, radius: f32) -> Option<Path> {
+    let mut path = PathBuilder::new();
+    for (x, y) in centres {
+        path.push_circle(x, y, radius);
+    }
+    path.finish()
 }
 
 fn polyline(points: &[Point], closed: bool) -> Option<Path> {

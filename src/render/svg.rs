@@ -61,26 +61,16 @@ fn write_scene(scene: &Scene, title: &str) -> String {
 fn write_shape(out: &mut String, shape: &Shape) -> std::fmt::Result {
     match shape {
         Shape::Slab {
-            corner: (x, y),
+            corner,
             width,
             height,
             radius,
             fill,
             rim,
         } => {
-            let (x, y) = (number(*x), number(*y));
-            let (width, height) = (number(*width), number(*height));
-            write!(
-                out,
-                "<rect x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\""
-            )?;
-            if *radius > 0.0 {
-                write!(out, " rx=\"{}\"", number(*radius))?;
-            }
-            match fill {
-                Some(fill) => write!(out, " fill=\"{}\"", hex(*fill))?,
-                None => out.push_str(" fill=\"none\""),
-            }
+            write_slab(out, *corner, [*width, *height, *radius])?;
+            let fill = fill.map_or_else(|| "none".to_owned(), hex);
+            write!(out, " fill=\"{fill}\"")?;
             if let Some((colour, width)) = rim {
                 let width = number(*width);
                 write!(out, " stroke=\"{}\" stroke-width=\"{width}\"", hex(*colour))?;
@@ -90,24 +80,17 @@ fn write_shape(out: &mut String, shape: &Shape) -> std::fmt::Result {
         }
         Shape::Seeds { centres, radius } => write_seeds(out, centres, *radius),
         Shape::Text {
-            at: (x, y),
+            at,
             size,
             anchor,
             colour,
             bold,
             text,
         } => {
-            let (x, y, size) = (number(*x), number(*y), number(*size));
-            write!(out, "<text x=\"{x}\" y=\"{y}\" font-size=\"{size}\"")?;
-            match anchor {
-                Anchor::Start => {}
-                Anchor::Middle => out.push_str(" text-anchor=\"middle\""),
-                Anchor::End => out.push_str(" text-anchor=\"end\""),
-            }
-            if *bold {
-                out.push_str(" font-weight=\"bold\"");
-            }
-            write!(out, " fill=\"{}\">{}</text>", hex(*colour), escape(text))
+            write_text_start(out, *at, *size, *anchor)?;
+            let weight = if *bold { " font-weight=\"bold\"" } else { "" };
+            let fill = hex(*colour);
+            write!(out, "{weight} fill=\"{fill}\">{}</text>", escape(text))
         }
         Shape::Line {
             points,
@@ -128,6 +111,42 @@ fn write_shape(out: &mut String, shape: &Shape) -> std::fmt::Result {
             write!(out, "<polygon points=\"{points}\" fill=\"{fill}\"/>")
         }
     }
+}
+
+/// Opens a rectangle of some width and height with round corners.
+fn write_slab(
+    out: &mut String,
+    (x, y): Point,
+    [width, height, radius]: [f32; 3],
+) -> std::fmt::Result {
+    let (x, y) = (number(x), number(y));
+    let (width, height) = (number(width), number(height));
+    write!(
+        out,
+        "<rect x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\""
+    )?;
+    if radius > 0.0 {
+        write!(out, " rx=\"{}\"", number(radius))?;
+    }
+    Ok(())
+}
+
+fn write_text_start(
+    out: &mut String,
+    (x, y): Point,
+    size: f32,
+    anchor: Anchor,
+) -> std::fmt::Result {
+    let (x, y, size) = (number(x), number(y), number(size));
+    let anchor = match anchor {
+        Anchor::Start => "",
+        Anchor::Middle => " text-anchor=\"middle\"",
+        Anchor::End => " text-anchor=\"end\"",
+    };
+    write!(
+        out,
+        "<text x=\"{x}\" y=\"{y}\" font-size=\"{size}\"{anchor}"
+    )
 }
 
 fn write_seeds(out: &mut String, centres: &[Point], radius: f32) -> std::fmt::Result {
