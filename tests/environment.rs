@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 
 use endodoi::batch::{BatchConfig, EndCode, IllegalMove, Seeds, StepArrays};
 use endodoi::environment::{
-    AgentSide, AutoresetMode, Environment, EnvironmentConfig, Function, Opponent,
+    AgentSide, AutoresetMode, Environment, EnvironmentConfig, EnvironmentError, Function, Opponent,
 };
 use endodoi::policy::{Greedy, Policy, PolicyError};
 use endodoi::position::EndReason;
@@ -500,4 +500,125 @@ fn tiny_boards_whose_games_are_over_before_the_agents_turn() {
             }
         }
     }
+}
+
+/// An opponent of 300 greedy rows, which is asked in two parts.
+fn thinking(rows: usize) -> Environment {
+    let mut config = settings(small(Variant::EnDodoi, 6), rows);
+    config.agent_side = AgentSide::South;
+    let opponents = vec![Opponent::of_policy(Box::new(Greedy::default()))];
+    let mut environment = Environment::new(config, opponents).expect("valid settings");
+    let seeds = Seeds::Integer(1);
+    environment
+        .reset(Some(&seeds), None, &mut || true)
+        .expect("a start");
+    environment
+}
+
+#[test]
+fn a_step_that_is_broken_off_changes_nothing() {
+    let mut environment = thinking(300);
+    let before = environment.save().expect("a snapshot");
+    let mut arrays = StepArrays::new(environment.batch());
+    let actions = vec![0; 300];
+    for parts in 0..2 {
+        let mut asked = 0;
+        let mut watch = || {
+            asked += 1;
+            asked <= parts
+        };
+        let broken = environment.step(&actions, arrays.buffers(), &mut watch);
+        assert_eq!(
+            broken,
+            Err(EnvironmentError::Interrupted {
+                name: "greedy".to_owned()
+            })
+        );
+        assert_eq!(environment.save().expect("a snapshot"), before);
+    }
+    environment
+        .step(&actions, arrays.buffers(), &mut || true)
+        .expect("a whole step");
+    assert!(arrays.plies.iter().all(|&plies| plies == 2));
+}
+
+#[test]
+fn snapshots_go_on_as_the_original_and_bad_ones_change_nothing() {
+    let calls = Arc::new(Calls::default());
+    let opponents = || vec![Who::Random.build(&calls), Who::Highest.build(&calls)];
+    let mut config = settings(small(Variant::EnDodoi, 3), 90);
+    config.autoreset = AutoresetMode::SameStep;
+    let mut original = Environment::new(config, opponents()).expect("valid settings");
+    let seeds = Seeds::Integer(4);
+    original
+        .reset(Some(&seeds), None, &mut || true)
+        .expect("a start");
+    let mut arrays = StepArrays::new(original.batch());
+    let first = |environment: &Environment| -> Vec<i64> {
+        let rows = 0..environment.batch().rows();
+        let legal = rows.map(|row| {
+            let position = environment.batch().position(row).expect("a row");
+            position
+                .legal_moves()
+                .nth(0)
+                .map_or(0, |column| column as i64)
+        });
+        legal.collect()
+    };
+    for _ in 0..20 {
+        let actions = first(&original);
+        original
+            .step(&actions, arrays.buffers(), &mut || true)
+            .expect("a step");
+    }
+    let bytes = original.save().expect("a snapshot");
+    let mut restored = Environment::restore(&bytes, opponents()).expect("the same settings");
+    let mut again = StepArrays::new(restored.batch());
+    for _ in 0..40 {
+        let actions = first(&original);
+        original
+            .step(&actions, arrays.buffers(), &mut || true)
+            .expect("a step");
+        restored
+            .step(&actions, again.buffers(), &mut || true)
+            .expect("a step");
+        assert_eq!(arrays, again);
+        assert_eq!(original.finals(), restored.finals());
+    }
+    let whole = original.save().expect("a snapshot");
+    for place in 0..bytes.len() {
+        let mut changed = bytes.clone();
+        changed[place] ^= 1;
+        assert!(original.set_state(&changed).is_err(), "byte {place}");
+        assert!(original.set_state(&bytes[..place]).is_err());
+    }
+    assert!(Environment::restore(&bytes, Vec::new()).is_err());
+    assert_eq!(original.save().expect("a snapshot"), whole);
+    original.set_state(&bytes).expect("its own bytes");
+    assert_eq!(original.save().expect("a snapshot"), bytes);
+}
+
+#[test]
+fn opponents_are_replaced_but_not_taken_away() {
+    let mut environment = thinking(4);
+    let mut arrays = StepArrays::new(environment.batch());
+    assert_eq!(
+        environment.set_opponents(Vec::new()),
+        Err(EnvironmentError::NoOpponents)
+    );
+    let calls = Arc::new(Calls::default());
+    environment
+        .set_opponents(vec![Who::Highest.build(&calls)])
+        .expect("another opponent");
+    environment
+        .step(&[0; 4], arrays.buffers(), &mut || true)
+        .expect("a step");
+    assert_eq!(calls.count.load(Ordering::Relaxed), 1);
+    assert_eq!(*calls.seen.lock().expect("no panic"), [4]);
+    let alone = settings(small(Variant::EnDodoi, 6), 4);
+    let mut alone = Environment::new(alone, Vec::new()).expect("valid settings");
+    assert_eq!(
+        alone.set_opponents(vec![Opponent::Random]),
+        Err(EnvironmentError::Kind { had: false })
+    );
 }
