@@ -100,7 +100,7 @@ class raw_env(AECEnv[str, Any, Any]):  # type: ignore[misc]  # noqa: N801  (Pett
         self,
         ruleset: Ruleset | None = None,
         *,
-        mask_in_obs: bool = True,
+        mask_in_obs: bool = False,
         observation_key: str = "observation",
         mask_key: str = "action_mask",
         illegal: Literal["loss", "raise"] = "loss",

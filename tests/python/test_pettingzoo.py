@@ -45,8 +45,8 @@ OF_DICTIONARIES = {
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
 def test_the_checkers_pass_without_a_warning(variant: str, options: dict[str, Any]) -> None:
     # Warnings are errors in these tests.
-    api_test(ed.pettingzoo.env(variant=variant, mask_in_obs=False, **options), num_cycles=300)
-    seed_test(lambda: ed.pettingzoo.env(variant=variant, mask_in_obs=False, **options))
+    api_test(ed.pettingzoo.env(variant=variant, **options), num_cycles=300)
+    seed_test(lambda: ed.pettingzoo.env(variant=variant, **options))
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
@@ -55,16 +55,16 @@ def test_of_dictionaries_the_checker_says_that_they_are_no_arrays_and_nothing_el
 ) -> None:
     with warnings.catch_warnings(record=True) as seen:
         warnings.simplefilter("always")
-        api_test(ed.pettingzoo.env(variant=variant), num_cycles=300)
-        seed_test(lambda: ed.pettingzoo.env(variant=variant))
-        api_test(ed.pettingzoo.raw_env(variant=variant), num_cycles=20)
+        api_test(ed.pettingzoo.env(variant=variant, mask_in_obs=True), num_cycles=300)
+        seed_test(lambda: ed.pettingzoo.env(variant=variant, mask_in_obs=True))
+        api_test(ed.pettingzoo.raw_env(variant=variant, mask_in_obs=True), num_cycles=20)
     assert {str(warning.message) for warning in seen} == OF_DICTIONARIES
 
 
 @pytest.mark.parametrize("opening", [0, 3])
 def test_seeded_games_are_those_of_env(opening: int) -> None:
     options: dict[str, Any] = {"columns": 6, "random_opening_plies": opening}
-    aec, env = ed.pettingzoo.env(**options), ed.Env(**options)
+    aec, env = ed.pettingzoo.env(mask_in_obs=True, **options), ed.Env(**options)
     rng = np.random.default_rng(1)
     for game in range(30):
         seed = None if game % 3 else game
@@ -95,7 +95,7 @@ def test_seeded_games_are_those_of_env(opening: int) -> None:
 
 
 def test_observe_works_in_initial_middle_and_final_positions() -> None:
-    env = ed.pettingzoo.env(columns=6)
+    env = ed.pettingzoo.env(mask_in_obs=True, columns=6)
     env.reset(seed=2)
     plies = 0
     while True:
@@ -120,7 +120,7 @@ def test_observe_works_in_initial_middle_and_final_positions() -> None:
 
 
 def test_an_observation_belongs_to_who_asked() -> None:
-    env = ed.pettingzoo.env(columns=6)
+    env = ed.pettingzoo.env(mask_in_obs=True, columns=6)
     env.reset(seed=1)
     first = env.observe(SOUTH)
     expected = copy.deepcopy(first)
@@ -133,7 +133,7 @@ def test_an_observation_belongs_to_who_asked() -> None:
 
 @pytest.mark.parametrize("action", [3, -1, 6, np.int8(3)])
 def test_an_illegal_move_ends_the_game_as_a_loss_of_its_mover(action: Any) -> None:
-    env = ed.pettingzoo.env(columns=6)
+    env = ed.pettingzoo.env(mask_in_obs=True, columns=6)
     env.reset(seed=1)
     env.step(0)
     # South's first move empties the pits 2 and 3 of North.
@@ -145,7 +145,7 @@ def test_an_illegal_move_ends_the_game_as_a_loss_of_its_mover(action: Any) -> No
     for agent in (SOUTH, NORTH):
         assert ed.GameTable.END_REASONS[env.infos[agent]["end_reason"]] == "illegal"
         assert env.infos[agent]["outcome"] == 1
-    strict = ed.pettingzoo.env(columns=6, illegal="raise")
+    strict = ed.pettingzoo.env(mask_in_obs=True, columns=6, illegal="raise")
     strict.reset(seed=1)
     with pytest.raises(ed.BatchError, match="action 9 is illegal"):
         strict.step(9)
@@ -154,7 +154,7 @@ def test_an_illegal_move_ends_the_game_as_a_loss_of_its_mover(action: Any) -> No
 
 @pytest.mark.parametrize("action", [0.0, True, None, "0"])
 def test_actions_that_are_no_integers_are_refused(action: Any) -> None:
-    env = ed.pettingzoo.env(columns=6)
+    env = ed.pettingzoo.env(mask_in_obs=True, columns=6)
     env.reset(seed=1)
     with pytest.raises(ed.ArgumentTypeError, match="actions"):
         env.step(action)
@@ -162,7 +162,7 @@ def test_actions_that_are_no_integers_are_refused(action: Any) -> None:
 
 
 def test_a_cut_game_is_truncated_for_both_and_won_by_none() -> None:
-    env = ed.pettingzoo.env(columns=6, max_plies=3, random_opening_plies=1)
+    env = ed.pettingzoo.env(mask_in_obs=True, columns=6, max_plies=3, random_opening_plies=1)
     env.reset(seed=1)
     for _ in range(2):
         env.step(int(env.last()[0]["action_mask"].argmax()))
@@ -174,14 +174,14 @@ def test_a_cut_game_is_truncated_for_both_and_won_by_none() -> None:
 
 
 def test_the_aec_env_ignores_unknown_options() -> None:
-    env = ed.pettingzoo.env(columns=6)
+    env = ed.pettingzoo.env(mask_in_obs=True, columns=6)
     options = {"mask": 1}
     env.reset(seed=1, options=options)
     assert options == {"mask": 1}
 
 
 def test_copies_in_mid_game_go_on_as_the_original() -> None:
-    env = ed.pettingzoo.env(columns=6, random_opening_plies=2)
+    env = ed.pettingzoo.env(mask_in_obs=True, columns=6, random_opening_plies=2)
     env.reset(seed=4)
     env.step(int(env.last()[0]["action_mask"].argmax()))
     twins = [pickle.loads(pickle.dumps(env)), copy.deepcopy(env)]
@@ -201,23 +201,28 @@ def test_copies_in_mid_game_go_on_as_the_original() -> None:
 
 
 def test_key_names_are_options() -> None:
-    env = ed.pettingzoo.env(columns=6, observation_key="observations", mask_key="mask")
+    env = ed.pettingzoo.env(
+        mask_in_obs=True, columns=6, observation_key="observations", mask_key="mask"
+    )
     env.reset(seed=1)
     assert set(env.observe(SOUTH)) == set(env.observation_space(SOUTH)) == {"observations", "mask"}
 
 
-def test_pettingzoos_wrappers_play_whole_games() -> None:
+@pytest.mark.parametrize("mask_in_obs", [False, True])
+def test_pettingzoos_wrappers_play_whole_games(mask_in_obs: bool) -> None:
     env = OrderEnforcingWrapper(
         AssertOutOfBoundsWrapper(
-            TerminateIllegalWrapper(ed.pettingzoo.raw_env(columns=6), illegal_reward=-1)
+            TerminateIllegalWrapper(
+                ed.pettingzoo.raw_env(columns=6, mask_in_obs=mask_in_obs), illegal_reward=-1
+            )
         )
     )
     for seed in range(5):
         env.reset(seed=seed)
         for agent in env.agent_iter():
-            seen, _, terminated, truncated, _ = env.last()
+            _, _, terminated, truncated, info = env.last()
             over = terminated or truncated
-            env.step(None if over else env.action_space(agent).sample(seen["action_mask"]))
+            env.step(None if over else env.action_space(agent).sample(info["action_mask"]))
         assert env.agents == []
 
 
@@ -240,11 +245,11 @@ def test_calls_before_reset_and_after_the_end_are_refused() -> None:
 
 
 def test_the_board_is_rendered_as_text() -> None:
-    env = ed.pettingzoo.env(columns=6, render_mode="ansi")
+    env = ed.pettingzoo.env(mask_in_obs=True, columns=6, render_mode="ansi")
     env.reset(seed=1)
     assert env.render() == str(env.unwrapped.position)
     assert "ansi" in env.metadata["render_modes"]
-    silent = ed.pettingzoo.env(columns=6)
+    silent = ed.pettingzoo.env(mask_in_obs=True, columns=6)
     silent.reset(seed=1)
     assert silent.render() is None
     silent.close()
@@ -252,4 +257,4 @@ def test_the_board_is_rendered_as_text() -> None:
 
 def test_an_unknown_keyword_is_refused() -> None:
     with pytest.raises(ed.ArgumentTypeError, match="colums"):
-        ed.pettingzoo.env(colums=6)
+        ed.pettingzoo.env(mask_in_obs=True, colums=6)

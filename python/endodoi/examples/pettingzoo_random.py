@@ -28,13 +28,13 @@ def main(words: list[str] | None = None) -> dict[str, int]:
         # The seed of the first game; the others are its next episodes.
         env.reset(seed=arguments.seed if game == 0 else None)
         for agent in env.agent_iter():
-            observation, reward, terminated, truncated, info = env.last()
+            _observation, reward, terminated, truncated, info = env.last()
             if reward > 0:
                 wins[agent] += 1
             if terminated or truncated:
                 env.step(None)
             else:
-                env.step(rng.choice(np.flatnonzero(observation["action_mask"])))
+                env.step(rng.choice(np.flatnonzero(info["action_mask"])))
         if info["outcome"] == 0:
             wins["nobody"] += 1
     print(f"South won {wins['player_0']}, North {wins['player_1']}, nobody {wins['nobody']}")
