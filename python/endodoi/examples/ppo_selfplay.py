@@ -20,10 +20,10 @@ and half of the draws) over 4,000 games for each side, with 95 % intervals:
     alphabeta:4  0.369 (0.354 to 0.384) 0.183 (0.172 to 0.196)
     ============ ====================== ======================
 
-The command prints this table at its end. One run of one seed; other runs differ by more than these
-intervals say. Against greedy it won more than half as South, but not as North: 0.491 is below 0.5
-or as good as even. South is the easier side: greedy scores 0.60 as South against itself, and 0.40
-as North.
+The command prints this table at its end. It is one run of one seed; how much seeds differ is not
+measured. Against greedy the network wins more than half as South, but not as North: 0.491 cannot
+be told from 0.5. South is the easier side: greedy against itself scores 0.60 as South and 0.40 as
+North.
 
 Three things differ from PPO for one player, and each has its place below:
 
