@@ -60,7 +60,7 @@ PYTHON_CARGO := env PYO3_PYTHON="$(CURDIR)/$(BIN)/python" cargo
 # ---- doors
 
 .PHONY: help train build libtorch test test-core test-rust test-train test-python test-ecosystem \
-	fmt fmt-check lint lint-rust lint-python docs digest differential bench bench-instructions \
+	fmt fmt-check lint lint-rust lint-python docs pages digest differential bench bench-instructions \
 	notebooks ci clean distclean
 
 help: ## list the doors
@@ -98,11 +98,15 @@ fmt: $(STAMPS)/checks ## format the Rust and Python sources
 
 lint: lint-rust lint-python ## check sources, types and stubs; every warning is an error
 
-docs: libtorch ## build the Rust documentation; every warning is an error
+docs: libtorch $(STAMPS)/build ## build the Rust documentation, check the pages; every warning is an error
 	RUSTDOCFLAGS='-D warnings' cargo doc $(LOCKED) --no-deps --lib
 	RUSTDOCFLAGS='-D warnings' $(PYTHON_CARGO) doc $(LOCKED) --no-deps --lib --features python
 	RUSTDOCFLAGS='-D warnings' $(TRAIN_CARGO) doc $(LOCKED) --no-deps --lib --features train
+	$(BIN)/python python/tools/pages.py --check
 	$(BIN)/python python/tools/links.py
+
+pages: $(STAMPS)/build ## write the pages of the environments, docs/environments
+	$(BIN)/python python/tools/pages.py
 
 digest: rust ## play the fixed games and compare their hash with the recorded one
 	cargo test $(LOCKED) --test digest -- --nocapture

@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import gymnasium
 
-__all__ = ["ENV_IDS", "register"]
+__all__ = ["ENV_IDS", "VERSIONS", "register"]
 
 #: Variant of each id.
 ENV_IDS = {
     "endodoi/EnDodoi-v0": "en-dodoi",
     "endodoi/EnGehe-v0": "en-gehe",
     "endodoi/CrossEndodoi-v0": "cross-endodoi",
+}
+
+#: What each version of an id changed, the newest first: a version changes when behaviour does.
+VERSIONS = {
+    "endodoi/EnDodoi-v0": {"v0": "The first version."},
+    "endodoi/EnGehe-v0": {"v0": "The first version."},
+    "endodoi/CrossEndodoi-v0": {"v0": "The first version."},
 }
 
 
