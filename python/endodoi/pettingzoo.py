@@ -50,7 +50,7 @@ def env(ruleset: Ruleset | None = None, **options: Any) -> OrderEnforcingWrapper
     >>> for agent in env.agent_iter():
     ...     observation, reward, terminated, truncated, info = env.last()
     ...     over = terminated or truncated
-    ...     env.step(None if over else int(observation["action_mask"].argmax()))
+    ...     env.step(None if over else int(info["action_mask"].argmax()))
     >>> env.agents
     []
     """
