@@ -27,9 +27,7 @@ __all__ = [
     "WIDEST",
 ]
 
-NOTE = (
-    "<!-- Written by `make pages` from the package: edit python/tools/pages.py or docstrings. -->"
-)
+NOTE = "<!-- Written by `make pages`: edit docstrings or python/tools/page_texts.py instead. -->"
 
 NAMES = {"en-dodoi": "En Dodoi", "en-gehe": "En Gehé", "cross-endodoi": "Cross-Endodoi"}
 

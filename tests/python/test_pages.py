@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import doctest
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import gymnasium
 import pytest
@@ -97,6 +97,43 @@ def test_the_pit_opposite_to_index_i_is_2c_minus_1_minus_i(variant: str, side: s
 
 def test_every_end_reason_is_told_or_said_to_be_none_of_an_environment() -> None:
     assert tuple(page_texts.ENDS) == ed.GameTable.END_REASONS
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "actions", "last_reward"),
+    [
+        ("stuck", {"columns": 2, "seeds_per_pit": 1}, [0], 1.0),
+        ("quiet", {"columns": 1, "seeds_per_pit": 1, "quiet_limit": 3}, [0, 0, 0], 0.0),
+        ("endless", {"columns": 6, "lap_limit": 1, "endless": "draw"}, [0], 0.0),
+        ("max_plies", {"columns": 6, "max_plies": 1}, [0], 0.0),
+        # Both at once: the rules come first.
+        ("stuck", {"columns": 2, "seeds_per_pit": 1, "max_plies": 1}, [0], 1.0),
+        ("illegal", {"columns": 6}, [0, 6], -1.0),
+        (
+            "illegal",
+            {"columns": 6, "opponent": lambda _, masks: [9] * len(masks), "agent_side": "south"},
+            [0],
+            1.0,
+        ),
+    ],
+)
+def test_games_end_as_the_table_of_ends_tells(
+    name: str, options: dict[str, Any], actions: list[int], last_reward: float
+) -> None:
+    told = page_texts.ENDS[name]
+    assert told is not None
+    env = ed.Env(**options)
+    env.reset(seed=0)
+    for action in actions[:-1]:
+        assert env.step(action)[1:4] == (0.0, False, False)
+    _, reward, terminated, truncated, info = env.step(actions[-1])
+    assert ed.GameTable.END_REASONS[info["end_reason"]] == name
+    assert ("terminated" if terminated else "truncated") == told[2]
+    assert terminated != truncated
+    assert reward == last_reward
+    assert not info["action_mask"].any()
+    # An illegal action counts as no ply.
+    assert info["plies"] == len(actions) - (name == "illegal" and "opponent" not in options)
 
 
 def test_the_history_of_each_id_begins_with_its_version() -> None:
