@@ -502,7 +502,22 @@ fn tiny_boards_whose_games_are_over_before_the_agents_turn() {
     }
 }
 
-/// An opponent of 300 greedy rows, which is asked in two parts.
+#[test]
+fn a_search_is_broken_off_between_few_games() {
+    let mut environment = thinking(64);
+    let before = environment.save().expect("a snapshot");
+    let mut arrays = StepArrays::new(environment.batch());
+    let mut asked = 0;
+    let mut second = || {
+        asked += 1;
+        asked < 2
+    };
+    let step = environment.step(&[0; 64], arrays.buffers(), &mut second);
+    assert!(matches!(step, Err(EnvironmentError::Interrupted { .. })));
+    assert_eq!(environment.save().expect("a snapshot"), before);
+}
+
+/// Games against greedy, which is asked in parts.
 fn thinking(rows: usize) -> Environment {
     let mut config = settings(small(Variant::EnDodoi, 6), rows);
     config.agent_side = AgentSide::South;

@@ -171,7 +171,7 @@ class Batch:
         copy: bool = True,
         opponents: list[Any] | None = None,
         agent_side: str = "alternate",
-        out: dict[str, npt.NDArray[Any]] | None = None,
+        out: Mapping[str, npt.NDArray[Any]] | None = None,
     ) -> Batch: ...
     def reset(
         self,
@@ -205,7 +205,7 @@ class Batch:
         state: bytes,
         copy: bool,
         opponents: list[Any] | None = None,
-        out: dict[str, npt.NDArray[Any]] | None = None,
+        out: Mapping[str, npt.NDArray[Any]] | None = None,
     ) -> Batch: ...
     def set_state(self, state: bytes) -> None: ...
     def set_opponents(self, opponents: list[Any]) -> None: ...

@@ -16,6 +16,7 @@ from endodoi.settings import (
     check_options,
     check_render_mode,
     check_seed,
+    check_type,
     fresh_seed,
     observation_space,
     ply_cap,
@@ -107,6 +108,9 @@ class Env(gymnasium.Env[Any, Any]):
         super().__init__()
         self.ruleset = resolve_ruleset(ruleset, ruleset_fields, "Env")
         self.render_mode = check_render_mode(render_mode)
+        check_type(illegal, str, "illegal")
+        check_type(agent_side, str, "agent_side")
+        check_type(mask_in_obs, bool, "mask_in_obs")
         opponents = read_opponents(opponent, self.ruleset)
         self.opponent = opponent
         self.agent_side = agent_side

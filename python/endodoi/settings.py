@@ -19,6 +19,7 @@ __all__ = [
     "check_options",
     "check_render_mode",
     "check_seed",
+    "check_type",
     "fresh_seed",
     "observation_space",
     "ply_cap",
@@ -33,6 +34,9 @@ RENDER_MODES = ("ansi", "rgb_array")
 
 #: The largest seed: 64 bits.
 MAX_SEED = 2**64 - 1
+
+#: The most plies of a game.
+MAX_PLIES = 2**31 - 1
 
 
 def resolve_ruleset(ruleset: Ruleset | None, fields: Mapping[str, Any], owner: str) -> Ruleset:
@@ -89,7 +93,7 @@ def ply_cap(
     ArgumentTypeError
         If `max_episode_steps` is no whole number.
     BatchError
-        If it is less than 1.
+        If it is less than 1, or more than games may have plies.
     """
     if max_episode_steps is None:
         return max_plies
@@ -106,7 +110,13 @@ def ply_cap(
             field="max_episode_steps",
             value=max_episode_steps,
         )
-    cap = plies_of_a_step * max_episode_steps + random_opening_plies
+    if max_episode_steps > MAX_PLIES:
+        raise BatchError(
+            f"max_episode_steps is {max_episode_steps}, expected at most {MAX_PLIES}",
+            field="max_episode_steps",
+            value=max_episode_steps,
+        )
+    cap = min(plies_of_a_step * int(max_episode_steps) + (random_opening_plies or 0), MAX_PLIES)
     return cap if max_plies is None else min(max_plies, cap)
 
 
@@ -178,6 +188,23 @@ def check_render_mode(render_mode: str | None) -> str | None:
             value=render_mode,
         )
     return render_mode
+
+
+def check_type(value: Any, kind: type, field: str) -> None:
+    """Refuse a setting of another type, naming it.
+
+    Raises
+    ------
+    ArgumentTypeError
+        If it is of another type.
+    """
+    if not isinstance(value, kind):
+        expected = "True or False" if kind is bool else "a text"
+        raise ArgumentTypeError(
+            f"{field} is {value!r} ({type(value).__name__}), expected {expected}",
+            field=field,
+            value=value,
+        )
 
 
 def check_seed(seed: SupportsIndex, field: str = "seed") -> int:

@@ -21,6 +21,7 @@ from endodoi.settings import (
     check_options,
     check_render_mode,
     check_seed,
+    check_type,
     fresh_seed,
     observation_space,
     ply_cap,
@@ -195,6 +196,10 @@ class VectorEnv(GymnasiumVectorEnv[Any, Any, Any]):
         self.autoreset_mode = read_autoreset_mode(autoreset_mode)
         self.metadata = {**type(self).metadata, "autoreset_mode": self.autoreset_mode}
         self.render_mode = check_render_mode(render_mode)
+        check_type(illegal, str, "illegal")
+        check_type(agent_side, str, "agent_side")
+        check_type(mask_in_obs, bool, "mask_in_obs")
+        check_type(copy, bool, "copy")
         opponents = read_opponents(opponent, self.ruleset)
         self.opponent = opponent
         self.agent_side = agent_side
@@ -211,7 +216,7 @@ class VectorEnv(GymnasiumVectorEnv[Any, Any, Any]):
             copy=copy,
             opponents=opponents,
             agent_side=agent_side,
-            out=None if out is None else dict(out),
+            out=out,
         )
         self.num_envs = self.batch.rows
         self.copy = copy

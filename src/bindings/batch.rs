@@ -7,6 +7,7 @@ use pyo3::types::{PyBytes, PyDict, PyList, PyTuple};
 use super::actions::read_actions;
 use super::arguments::{optional_whole, whole};
 use super::arrays::{Infos, Views};
+use super::entered::{entered, looked_at};
 use super::errors::exception;
 use super::opponent::{Raised, read_opponents};
 use super::out::Out;
@@ -149,39 +150,41 @@ impl PyBatch {
     ///     ``action_mask`` int8 [B, C] and ``to_play`` int8 [B] of all rows, each with its mask.
     #[pyo3(signature = (seed=None, mask=None, first_seed=None))]
     fn reset<'py>(
-        &mut self,
+        slf: &Bound<'_, Self>,
         py: Python<'py>,
         seed: Option<&Bound<'py, PyAny>>,
         mask: Option<&Bound<'py, PyArray1<bool>>>,
         first_seed: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyTuple>> {
-        self.start_threads_after_fork()?;
-        let rows = self.rows();
+        let mut this = entered(slf)?;
+        let this = &mut *this;
+        this.start_threads_after_fork()?;
+        let rows = this.rows();
         let given = |value: Option<&Bound<'py, PyAny>>| {
             value.map(|value| RowSeeds::read(value, rows)).transpose()
         };
         let (seeds, first_seeds) = (given(seed)?, given(first_seed)?);
         let seeds = seeds_of_reset(
-            self.environment.batch(),
+            this.environment.batch(),
             seeds.as_ref(),
             first_seeds.as_ref(),
         );
         let mask = mask.map(PyArrayMethods::to_vec).transpose()?;
-        let (environment, raised) = (&mut self.environment, &self.raised);
+        let (environment, raised) = (&mut this.environment, &this.raised);
         let started =
             py.detach(|| environment.reset(Some(&seeds), mask.as_deref(), &mut || raised.listen()));
-        started.map_err(|error| self.explain(error))?;
-        let views = self.views(py);
+        started.map_err(|error| this.explain(error))?;
+        let views = this.views(py);
         {
             let mut observations = views.observations.bind(py).try_readwrite()?;
             let mut masks = views.masks.bind(py).try_readwrite()?;
             let mut to_play = views.to_play.bind(py).try_readwrite()?;
-            let batch = self.environment.batch();
+            let batch = this.environment.batch();
             batch.observe(observations.as_slice_mut()?)?;
             batch.masks(masks.as_slice_mut()?)?;
             batch.to_play(to_play.as_slice_mut()?)?;
         }
-        let infos = match &mut self.shared {
+        let infos = match &mut this.shared {
             Some((_, reused)) => reused.of_all(py, &views)?,
             None => Infos::new(py, rows).of_all(py, &views)?,
         };
@@ -208,13 +211,15 @@ impl PyBatch {
     ///     If an action is illegal where that is refused, or a row cannot be stepped; no game has
     ///     changed then.
     fn step<'py>(
-        &mut self,
+        slf: &Bound<'_, Self>,
         py: Python<'py>,
         actions: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyTuple>> {
-        self.start_threads_after_fork()?;
-        read_actions(actions, &mut self.actions)?;
-        let views = self.views(py);
+        let mut this = entered(slf)?;
+        let this = &mut *this;
+        this.start_threads_after_fork()?;
+        read_actions(actions, &mut this.actions)?;
+        let views = this.views(py);
         {
             let mut rewards = views.rewards.bind(py).try_readwrite()?;
             let mut terminated = views.terminated.bind(py).try_readwrite()?;
@@ -229,21 +234,21 @@ impl PyBatch {
                 observations: observations.as_slice_mut()?,
                 masks: masks.as_slice_mut()?,
                 to_play: to_play.as_slice_mut()?,
-                ..self.scratch.buffers()
+                ..this.scratch.buffers()
             };
-            let (environment, actions) = (&mut self.environment, &self.actions[..]);
-            let raised = &self.raised;
+            let (environment, actions) = (&mut this.environment, &this.actions[..]);
+            let raised = &this.raised;
             let played = py.detach(|| environment.step(actions, out, &mut || raised.listen()));
-            played.map_err(|error| self.explain(error))?;
+            played.map_err(|error| this.explain(error))?;
         }
         let mut fresh = None;
-        let reused = match &mut self.shared {
+        let reused = match &mut this.shared {
             Some((_, reused)) => reused,
-            None => fresh.insert(Infos::new(py, self.environment.batch().rows())),
+            None => fresh.insert(Infos::new(py, this.environment.batch().rows())),
         };
         let infos = reused.of_all(py, &views)?;
-        if self.environment.finals().rows.is_empty() {
-            reused.add_ends(&infos, &self.scratch)?;
+        if this.environment.finals().rows.is_empty() {
+            reused.add_ends(&infos, &this.scratch)?;
         }
         let Views {
             rewards,
@@ -274,35 +279,41 @@ impl PyBatch {
     }
 
     /// Return the position of one row.
-    fn position(&self, row: &Bound<'_, PyAny>) -> PyResult<PyPosition> {
+    fn position(slf: &Bound<'_, Self>, row: &Bound<'_, PyAny>) -> PyResult<PyPosition> {
+        let this = looked_at(slf)?;
         Ok(PyPosition(
-            self.environment.batch().position(read_row(row)?)?,
+            this.environment.batch().position(read_row(row)?)?,
         ))
     }
 
     /// Return the plies of the game in one row, opening plies included.
-    fn plies(&self, row: &Bound<'_, PyAny>) -> PyResult<u32> {
-        Ok(self.environment.batch().plies(read_row(row)?)?)
+    fn plies(slf: &Bound<'_, Self>, row: &Bound<'_, PyAny>) -> PyResult<u32> {
+        let this = looked_at(slf)?;
+        Ok(this.environment.batch().plies(read_row(row)?)?)
     }
 
     /// Return the episode of one row, counted from 0.
-    fn episode(&self, row: &Bound<'_, PyAny>) -> PyResult<u64> {
-        Ok(self.environment.batch().episode(read_row(row)?)?)
+    fn episode(slf: &Bound<'_, Self>, row: &Bound<'_, PyAny>) -> PyResult<u64> {
+        let this = looked_at(slf)?;
+        Ok(this.environment.batch().episode(read_row(row)?)?)
     }
 
     /// Return the row seed of one row.
-    fn row_seed(&self, row: &Bound<'_, PyAny>) -> PyResult<u64> {
-        Ok(self.environment.batch().row_seed(read_row(row)?)?)
+    fn row_seed(slf: &Bound<'_, Self>, row: &Bound<'_, PyAny>) -> PyResult<u64> {
+        let this = looked_at(slf)?;
+        Ok(this.environment.batch().row_seed(read_row(row)?)?)
     }
 
     /// Return the boards of all rows as text, with the end of finished games.
-    fn render(&self) -> PyResult<Vec<String>> {
-        (0..self.rows()).map(|row| self.render_row(row)).collect()
+    fn render(slf: &Bound<'_, Self>) -> PyResult<Vec<String>> {
+        let this = looked_at(slf)?;
+        (0..this.rows()).map(|row| this.render_row(row)).collect()
     }
 
     /// Return everything that the next steps depend on, settings included, as bytes.
-    fn save<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        Ok(PyBytes::new(py, &self.environment.save().map_err(plainly)?))
+    fn save<'py>(slf: &Bound<'_, Self>, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let this = looked_at(slf)?;
+        Ok(PyBytes::new(py, &this.environment.save().map_err(plainly)?))
     }
 
     /// Make the batch that :meth:`save` wrote; with the same opponents it goes on exactly as the
@@ -335,9 +346,11 @@ impl PyBatch {
     /// ------
     /// BatchError
     ///     If the bytes are no snapshot, or one with other settings; nothing has changed then.
-    fn set_state(&mut self, state: &[u8]) -> PyResult<()> {
-        self.start_threads_after_fork()?;
-        self.environment.set_state(state).map_err(plainly)
+    fn set_state(slf: &Bound<'_, Self>, state: &[u8]) -> PyResult<()> {
+        let mut this = entered(slf)?;
+        let this = &mut *this;
+        this.start_threads_after_fork()?;
+        this.environment.set_state(state).map_err(plainly)
     }
 
     /// Replace the opponents, from their next ply on.
@@ -345,13 +358,19 @@ impl PyBatch {
     /// Parameters
     /// ----------
     /// opponents : list of (str or callable)
-    fn set_opponents(&mut self, py: Python<'_>, opponents: Bound<'_, PyList>) -> PyResult<()> {
-        self.start_threads_after_fork()?;
-        let players = read_opponents(Some(&opponents), &self.raised)?;
-        let environment = &mut self.environment;
+    fn set_opponents(
+        slf: &Bound<'_, Self>,
+        py: Python<'_>,
+        opponents: Bound<'_, PyList>,
+    ) -> PyResult<()> {
+        let mut this = entered(slf)?;
+        let this = &mut *this;
+        this.start_threads_after_fork()?;
+        let players = read_opponents(Some(&opponents), &this.raised)?;
+        let environment = &mut this.environment;
         py.detach(|| environment.set_opponents(players))
             .map_err(plainly)?;
-        self.opponents = opponents.unbind();
+        this.opponents = opponents.unbind();
         Ok(())
     }
 
@@ -363,19 +382,25 @@ impl PyBatch {
 
     /// The arrays that calls fill, as they were given.
     #[getter]
-    fn out<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
-        self.out.as_dict(py)
+    fn out<'py>(slf: &Bound<'_, Self>, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
+        let this = looked_at(slf)?;
+        this.out.as_dict(py)
     }
 
     /// Return which opponent plays each row, int32 [B].
-    fn playing<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<i32>> {
-        let playing = self.environment.playing().iter();
-        PyArray1::from_iter(py, playing.map(|&playing| playing as i32))
+    fn playing<'py>(slf: &Bound<'_, Self>, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<i32>>> {
+        let this = looked_at(slf)?;
+        let playing = this.environment.playing().iter();
+        Ok(PyArray1::from_iter(
+            py,
+            playing.map(|&playing| playing as i32),
+        ))
     }
 
     /// Return the agent's side in one row, "south" or "north"; None in self-play.
-    fn agent_side(&self, row: &Bound<'_, PyAny>) -> PyResult<Option<&'static str>> {
-        let side = self.environment.agent_side(read_row(row)?)?;
+    fn agent_side(slf: &Bound<'_, Self>, row: &Bound<'_, PyAny>) -> PyResult<Option<&'static str>> {
+        let this = looked_at(slf)?;
+        let side = this.environment.agent_side(read_row(row)?)?;
         Ok(side.map(crate::side::Side::name))
     }
 
@@ -388,8 +413,12 @@ impl PyBatch {
     /// infos : dict of str to array
     ///     ``to_play`` int8 [E], ``outcome`` int8 [E], ``captured`` int16 [E, 2], ``plies`` int32
     ///     [E], ``end_reason`` int8 [E], and with opponents ``opponent`` int32 [E].
-    fn finals<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyTuple>>> {
-        let finals = self.environment.finals();
+    fn finals<'py>(
+        slf: &Bound<'_, Self>,
+        py: Python<'py>,
+    ) -> PyResult<Option<Bound<'py, PyTuple>>> {
+        let this = looked_at(slf)?;
+        let finals = this.environment.finals();
         let count = finals.rows.len();
         if count == 0 {
             return Ok(None);
@@ -412,7 +441,7 @@ impl PyBatch {
 
     #[allow(clippy::type_complexity)] // The arguments of `restore`.
     fn __reduce__<'py>(
-        &self,
+        slf: &Bound<'py, Self>,
         py: Python<'py>,
     ) -> PyResult<
         super::Reduced<
@@ -426,10 +455,15 @@ impl PyBatch {
         >,
     > {
         let restore = py.get_type::<PyBatch>().getattr("restore")?;
-        let copy = self.shared.is_none();
+        let copy = looked_at(slf)?.shared.is_none();
         Ok((
             restore,
-            (self.save(py)?, copy, self.opponents(py), self.out(py)?),
+            (
+                PyBatch::save(slf, py)?,
+                copy,
+                looked_at(slf)?.opponents(py),
+                PyBatch::out(slf, py)?,
+            ),
         ))
     }
 }

@@ -10,6 +10,7 @@ mod actions;
 mod arguments;
 mod arrays;
 mod batch;
+mod entered;
 mod errors;
 mod game_table;
 mod opponent;

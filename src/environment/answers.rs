@@ -1,6 +1,7 @@
 //! The plies of opponents.
 
 use std::sync::PoisonError;
+use std::time::{Duration, Instant};
 
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
@@ -13,9 +14,12 @@ use crate::policy::{Policy, PolicyError};
 use crate::position::Position;
 use crate::rng;
 
-/// Positions that a player of the core is given at once: enough for all threads, few enough for a
-/// caller that wants to break off.
-const PART: usize = 256;
+/// Positions that a player of the core is given at once, at the first time and at the most: enough
+/// for all threads, few enough for a caller that wants to break off.
+const PARTS: [usize; 2] = [16, 256];
+
+/// What a part may take before the next ones get smaller.
+const PATIENCE: Duration = Duration::from_millis(200);
 
 /// What is known of the first ply of a row's next game, where an opponent from outside, which may
 /// be asked only once in a step, might have to play it in the step that ends the present game.
@@ -161,17 +165,25 @@ fn choose(
         }
         Opponent::Policy(policy) => {
             let policy = policy.get_mut().unwrap_or_else(PoisonError::into_inner);
-            for part in asked.rows.chunks(PART) {
+            let (mut left, [mut length, most]) = (&asked.rows[..], PARTS);
+            while !left.is_empty() {
                 if !watch() {
                     let name = policy.name();
                     return Err(EnvironmentError::Interrupted { name });
                 }
+                let (part, later) = left.split_at(length.min(left.len()));
+                left = later;
+                let began = Instant::now();
                 let positions = part.iter().map(|&row| batch.position(row));
                 let positions = positions.collect::<Result<Vec<_>, _>>()?;
                 let moves = search(&mut **policy, &positions, part, rows, threads.as_ref())?;
                 for (&row, column) in part.iter().zip(moves) {
                     actions[row] = i64::from(column);
                 }
+                length = match began.elapsed() {
+                    long if long > PATIENCE => length.div_ceil(2),
+                    _ => most.min(2 * length),
+                };
             }
             Ok(())
         }

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::batch::{Autoreset, BatchConfig};
+use crate::position::Position;
 use crate::side::Side;
 
 /// When a finished game is replaced by the next one of its row.
@@ -80,9 +81,12 @@ impl EnvironmentConfig {
         }
     }
 
-    /// Tells whether the batch does all there is to do in a step.
-    pub(super) const fn is_plain(&self, opponents: usize) -> bool {
-        opponents == 0 && !matches!(self.autoreset, AutoresetMode::SameStep)
+    /// Tells whether the batch does all there is to do in a step: it does not report the end of a
+    /// game that starts without a legal move.
+    pub(super) fn is_plain(&self, opponents: usize) -> bool {
+        opponents == 0
+            && self.autoreset != AutoresetMode::SameStep
+            && !Position::start(&self.batch.ruleset).is_over()
     }
 
     /// Returns the settings of the batch beside `opponents`.

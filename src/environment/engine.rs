@@ -31,7 +31,8 @@ pub struct Environment {
     pub(super) batch: Batch,
     /// Empty in self-play.
     pub(super) opponents: Vec<Opponent>,
-    /// The rest is empty where the batch does everything.
+    /// Whether the batch does everything; the rest is empty then.
+    plain: bool,
     pub(super) rows: Rows,
     finals: Finals,
     pub(super) threads: Option<ThreadPool>,
@@ -69,6 +70,7 @@ impl Environment {
         config.batch.autoreset = Autoreset::NextStep;
         let batch = Batch::new(config.of_batch(opponents.len()))?;
         let mut environment = Environment {
+            plain: config.is_plain(opponents.len()),
             config,
             rows: Rows::default(),
             finals: Finals::default(),
@@ -76,7 +78,7 @@ impl Environment {
             batch,
             opponents,
         };
-        if !environment.is_plain() {
+        if !environment.plain {
             environment.rows = Rows::new(&environment.batch, &environment.opponents);
             for row in 0..environment.batch.rows() {
                 environment.enter_game(row);
@@ -105,6 +107,7 @@ impl Environment {
         config.batch.autoreset = Autoreset::NextStep;
         Environment {
             config,
+            plain: true,
             rows: Rows::default(),
             finals: Finals::default(),
             threads: None,
@@ -189,7 +192,7 @@ impl Environment {
         watch: &mut Watch<'_>,
     ) -> Result<(), EnvironmentError> {
         self.finals.clear();
-        if self.is_plain() {
+        if self.plain {
             return Ok(self.batch.reset(seeds, mask)?);
         }
         let before = self.before();
@@ -227,7 +230,7 @@ impl Environment {
         watch: &mut Watch<'_>,
     ) -> Result<(), EnvironmentError> {
         self.finals.clear();
-        if self.is_plain() {
+        if self.plain {
             return Ok(self.batch.step(actions, out)?);
         }
         let (rows, columns) = (self.batch.rows(), self.batch.ruleset().columns());
@@ -406,10 +409,6 @@ impl Environment {
             out.terminated[row] = !truncated;
             out.ended[row] = true;
         }
-    }
-
-    fn is_plain(&self) -> bool {
-        self.config.is_plain(self.opponents.len())
     }
 
     /// Tells whether a step may fail after its first ply.

@@ -408,3 +408,62 @@ def test_arrays_of_out_that_overlap_or_are_read_only_are_refused() -> None:
     fixed.flags.writeable = False
     with pytest.raises(ed.BatchError, match="read-only"):
         VectorEnv(8, columns=4, out={"terminated": fixed})
+
+
+@pytest.mark.parametrize("mode", MODES, ids=str)
+def test_a_function_that_calls_its_own_environment_is_refused_clearly(mode: AutoresetMode) -> None:
+    def calls(views: npt.NDArray[Any], masks: npt.NDArray[Any]) -> Any:
+        if inner is not None:
+            inner()
+        return lowest(views, masks)
+
+    inner: Any = None
+    env = VectorEnv(
+        3,
+        columns=4,
+        opponent=calls,
+        agent_side="south",
+        autoreset_mode=mode,
+        render_mode="ansi",
+        seed=1,
+    )
+    _, infos = env.reset()
+    actions, before = infos["action_mask"].argmax(axis=1), env.get_state()
+    for call in (
+        lambda: env.step(actions),
+        env.reset,
+        lambda: env.set_opponent("greedy"),
+        env.get_state,
+        lambda: env.set_state(before),
+        env.render,
+        lambda: env.position(0),
+        lambda: copy.deepcopy(env),
+    ):
+        inner = call
+        with pytest.raises(ed.BatchError, match="in the middle of a step or reset"):
+            env.step(actions)
+        inner = None
+        assert env.get_state() == before
+    env.step(actions)
+    assert env.get_state() != before
+
+
+@pytest.mark.parametrize("mode", MODES, ids=str)
+def test_a_start_without_a_legal_move_is_reported_by_the_next_step_e1(mode: AutoresetMode) -> None:
+    rules = Ruleset("cross-endodoi", columns=4, seeds_per_pit=4, lap_limit=3)
+    assert ed.Position.start(rules).is_over
+    for settings in ({}, {"opponent": "random", "agent_side": "south"}):
+        env = VectorEnv(2, rules, autoreset_mode=mode, seed=1, **settings)  # type: ignore[arg-type]
+        single = Env(rules, seed=1, **settings)  # type: ignore[arg-type]
+        for _ in range(3):
+            _, infos = env.reset()
+            assert not infos["action_mask"].any()
+            env = pickle.loads(pickle.dumps(env))
+            _, rewards, terminated, truncated, infos = env.step([0, 99])
+            assert terminated.all()
+            assert not truncated.any()
+            assert rewards.tolist() == [-1, -1]
+            ends = infos["final_info"] if mode is AutoresetMode.SAME_STEP else infos
+            assert ends["outcome"].tolist() == [-1, -1]
+            single.reset()
+            assert single.step(0)[1:4] == (-1, True, False)
