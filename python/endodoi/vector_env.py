@@ -338,6 +338,39 @@ class VectorEnv(GymnasiumVectorEnv[Any, Any, Any]):
         self.batch.set_opponents([] if opponents is None else opponents)
         self.opponent = opponent
 
+    def children(
+        self,
+    ) -> tuple[npt.NDArray[np.int16], npt.NDArray[np.int16], npt.NDArray[np.int8]]:
+        """Return what every legal column of every row leads to; no game changes.
+
+        One ply each, without an opponent's answer, for policies that judge positions: all columns
+        are sown together by the kernels of `step`.
+
+        Returns
+        -------
+        observations : int16 [B, C, 2C+3]
+            The view of the side whose turn it is, or would be, after the ply, ends settled; zeros
+            where a column is not legal.
+        captured : int16 [B, C]
+            Seeds that the mover captures, E1's rest included.
+        end_reason : int8 [B, C]
+            An index of ``GameTable.END_REASONS`` where the ply ends the game, else -1.
+
+        Raises
+        ------
+        BatchError
+            If no reset came before.
+
+        Examples
+        --------
+        >>> import endodoi as ed
+        >>> env = ed.VectorEnv(1, columns=6, seed=1)
+        >>> observations, infos = env.reset()
+        >>> env.children()[1].tolist()
+        [[2, 7, 7, 7, 0, 0]]
+        """
+        return self.batch.children()
+
     def position(self, row: SupportsIndex) -> Position:
         """Return the position of the game in one row."""
         return self.batch.position(row)

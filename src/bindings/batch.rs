@@ -14,7 +14,7 @@ use super::out::Out;
 use super::position::PyPosition;
 use super::ruleset::PyRuleset;
 use super::seeds::{RowSeeds, seeds_of_reset};
-use crate::batch::{BatchConfig, BatchError, IllegalMove, StepArrays, StepBuffers};
+use crate::batch::{BatchConfig, BatchError, ChildArrays, IllegalMove, StepArrays, StepBuffers};
 use crate::environment::{
     AgentSide, AutoresetMode, Environment, EnvironmentConfig, EnvironmentError,
 };
@@ -402,6 +402,32 @@ impl PyBatch {
         let this = looked_at(slf)?;
         let side = this.environment.agent_side(read_row(row)?)?;
         Ok(side.map(crate::side::Side::name))
+    }
+
+    /// Return what every legal column of every row leads to, as one ply would settle it.
+    ///
+    /// Returns
+    /// -------
+    /// observations : int16 [B, C, 2C+3]
+    ///     The view of the side whose turn it is after the ply; zeros where a column is not legal.
+    /// captured : int16 [B, C]
+    ///     Seeds the mover captures, E1's rest included.
+    /// end_reason : int8 [B, C]
+    ///     How the ply ends the game, -1 where it goes on.
+    fn children<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        let batch = self.environment.batch();
+        let (rows, columns) = (batch.rows(), batch.ruleset().columns());
+        let mut arrays = ChildArrays::new(batch);
+        py.detach(|| batch.children(arrays.buffers()))?;
+        let views = PyArray1::from_vec(py, arrays.observations);
+        let captured = PyArray1::from_vec(py, arrays.captured);
+        let ends = PyArray1::from_vec(py, arrays.end_reason);
+        let parts = (
+            views.reshape([rows, columns, 2 * columns + 3])?,
+            captured.reshape([rows, columns])?,
+            ends.reshape([rows, columns])?,
+        );
+        parts.into_pyobject(py)
     }
 
     /// Return what the games ended with that the last step replaced, None where there are none.
