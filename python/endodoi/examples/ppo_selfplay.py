@@ -46,6 +46,7 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import torch
 from torch import nn
 
@@ -54,7 +55,6 @@ import endodoi as ed
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    import numpy as np
     import numpy.typing as npt
 
 # ---- what can be set
@@ -91,7 +91,6 @@ class Arguments:
     clip: float = 0.2  # how far the probability of a move may change in one update
     entropy: float = 0.02  # weight of the entropy at the start; it falls to 0 along the run
     value_weight: float = 0.5  # of the error of the value
-    capture_weight: float = 1.0  # of the error of the seeds predicted to be captured
     gradient_norm: float = 0.5  # longer gradients are shortened to this
 
     # The network.
@@ -122,6 +121,10 @@ class Network(nn.Module):  # type: ignore[misc]
     Every pit is a choice among `levels` seed counts; the captured difference and the quiet plies
     are choices as well. Each choice has a vector of its own and the sum of the chosen vectors is
     the first layer: the same as a matrix times one-hot inputs, at a fraction of the work.
+
+    Relay sowing is hard to foresee, and the rules tell what it comes to. So the network is also
+    shown what each column would capture, as the simulator says (`VectorEnv.children`): it sees the
+    results of its own moves, nothing of the answers.
     """
 
     def __init__(self, ruleset: ed.Ruleset, arguments: Arguments) -> None:
@@ -134,20 +137,20 @@ class Network(nn.Module):  # type: ignore[misc]
         choices = self.pits * self.levels + (2 * self.seeds + 1) + 32
         self.first = nn.EmbeddingBag(choices, arguments.width, mode="sum")
         nn.init.normal_(self.first.weight, std=1 / math.sqrt(self.pits))
-        self.bias = nn.Parameter(torch.zeros(arguments.width))
+        self.taken = nn.Linear(self.columns, arguments.width)
         self.layers = nn.ModuleList(
             nn.Linear(arguments.width, arguments.width) for _ in range(arguments.layers)
         )
-        # Logits [C], the value, and the seeds that each column would capture [C].
-        self.heads = nn.Linear(arguments.width, 2 * self.columns + 1)
+        # Logits [C] and the value, of the last layer and once more of what is captured.
+        self.heads = nn.Linear(arguments.width + self.columns, self.columns + 1)
         with torch.no_grad():  # begin with nearly equal chances for all columns
             self.heads.weight.mul_(0.1)
             self.heads.bias.zero_()
 
     def forward(
-        self, observations: torch.Tensor
-    ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-        """Return logits [B, C], values [B] and predicted captures [B, C] of int16 [B, 2C+3]."""
+        self, observations: torch.Tensor, taken: torch.Tensor
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """Return logits [B, C] and values [B] of int16 [B, 2C+3] and captures int16 [B, C]."""
         seen = observations.long()
         pits = seen[:, : self.pits].clamp(max=self.levels - 1)
         pits = pits + self.levels * torch.arange(self.pits)
@@ -156,13 +159,16 @@ class Network(nn.Module):  # type: ignore[misc]
         quiet = (seen[:, -1] * 32 // self.quiet_limit).clamp(max=31)
         quiet = quiet + 2 * self.seeds + 1 + self.pits * self.levels
         chosen = torch.cat([pits, difference[:, None], quiet[:, None]], dim=1)
-        hidden = torch.relu(self.first(chosen) + self.bias)
+        taken = taken.float() / 8
+        hidden = torch.relu(self.first(chosen) + self.taken(taken))
         for number, layer in enumerate(self.layers):
             # From the second on, a layer adds to what it was given.
             after = torch.relu(layer(hidden))
             hidden = hidden + after if number else after
-        logits, values, captures = self.heads(hidden).split([self.columns, 1, self.columns], dim=1)
-        return logits, values[:, 0], captures
+        logits, values = self.heads(torch.cat([hidden, taken], dim=1)).split(
+            [self.columns, 1], dim=1
+        )
+        return logits, values[:, 0]
 
 
 def log_probabilities(logits: torch.Tensor, masks: torch.Tensor) -> torch.Tensor:
@@ -174,8 +180,31 @@ def log_probabilities(logits: torch.Tensor, masks: torch.Tensor) -> torch.Tensor
     return torch.log_softmax(logits.masked_fill(~masks, HIDDEN), dim=1)
 
 
+def captures(
+    observations: npt.NDArray[np.int16], masks: npt.NDArray[np.int8], ruleset: ed.Ruleset
+) -> npt.NDArray[np.int16]:
+    """Return the seeds that every column captures, 0 where it is not legal, int16 [B, C].
+
+    What `VectorEnv.children` says, for positions that are not those of an environment.
+    """
+    columns = ruleset.columns
+    taken = np.zeros(masks.shape, dtype=np.int16)
+    for row, view in enumerate(observations.tolist()):
+        # No rule depends on which side moves: the mover may as well be South.
+        position = ed.Position.from_board(
+            view[:columns],
+            view[columns : 2 * columns],
+            captured=(view[-3], view[-2]),
+            quiet=view[-1],
+            ruleset=ruleset,
+        )
+        for column in position.legal_moves():
+            taken[row, column] = position.play(column).captured[0] - view[-3]
+    return taken
+
+
 def as_policy(
-    network: Network,
+    network: Network, ruleset: ed.Ruleset
 ) -> Callable[[npt.NDArray[np.int16], npt.NDArray[np.int8]], npt.NDArray[np.int64]]:
     """Return the network as a policy of the package: it plays the most probable column."""
 
@@ -183,7 +212,8 @@ def as_policy(
         observations: npt.NDArray[np.int16], masks: npt.NDArray[np.int8]
     ) -> npt.NDArray[np.int64]:
         with torch.no_grad():
-            logits, _, _ = network(torch.from_numpy(observations))
+            taken = torch.from_numpy(captures(observations, masks, ruleset))
+            logits, _ = network(torch.from_numpy(observations), taken)
         columns: npt.NDArray[np.int64] = (
             log_probabilities(logits, torch.from_numpy(masks) == 1).argmax(dim=1).numpy()
         )
@@ -213,10 +243,10 @@ class Games:
         # One more than the plies: what the last of them led to is needed for its value.
         self.observations = torch.zeros(plies + 1, rows, pits + 3, dtype=torch.int16)
         self.masks = torch.zeros(plies + 1, rows, ruleset.columns, dtype=torch.bool)
+        self.taken = torch.zeros(plies + 1, rows, ruleset.columns, dtype=torch.int16)
         self.values = torch.zeros(plies + 1, rows)
         self.actions = torch.zeros(plies, rows, dtype=torch.int64)
         self.chances = torch.zeros(plies, rows)  # logarithms of them, when the column was drawn
-        self.captures = torch.zeros(plies, rows)
         self.rewards = torch.zeros(plies, rows)
         self.terminated = torch.zeros(plies, rows, dtype=torch.bool)
         self.truncated = torch.zeros(plies, rows, dtype=torch.bool)
@@ -226,16 +256,18 @@ class Games:
         observations, infos = self.env.reset()
         self.observations[-1] = torch.from_numpy(observations)
         self.masks[-1] = torch.from_numpy(infos["action_mask"]) == 1
+        self.taken[-1] = torch.from_numpy(self.env.children()[1])
 
 
 def play(games: Games, network: Network) -> None:
     """Play ``T`` plies in every game with the chances that the network gives, and keep them."""
-    games.observations[0], games.masks[0] = games.observations[-1], games.masks[-1]
+    for kept in (games.observations, games.masks, games.taken):
+        kept[0] = kept[-1]
     games.lengths = []
     for ply in range(len(games.actions)):
         before = games.observations[ply]
         with torch.no_grad():
-            logits, games.values[ply], _ = network(before)
+            logits, games.values[ply] = network(before, games.taken[ply])
             chances = log_probabilities(logits, games.masks[ply])
         # The largest of log p + Gumbel noise is a draw with the chances p.
         noise = -torch.empty_like(chances).exponential_().log()
@@ -247,8 +279,8 @@ def play(games: Games, network: Network) -> None:
         games.played[ply] = ~games.finished
         # Each view begins with its own side, so the difference changes its sign with the turn.
         gain = -difference(after) - difference(before)
-        games.captures[ply] = games.seed_reward * gain * games.played[ply]
-        games.rewards[ply] = games.captures[ply] + games.win_reward * torch.from_numpy(rewards)
+        gain *= games.seed_reward * games.played[ply]
+        games.rewards[ply] = gain + games.win_reward * torch.from_numpy(rewards)
         games.actions[ply] = columns
         games.chances[ply] = chances.gather(1, columns[:, None])[:, 0]
         games.terminated[ply] = torch.from_numpy(terminated)
@@ -256,10 +288,11 @@ def play(games: Games, network: Network) -> None:
         games.finished = games.terminated[ply] | games.truncated[ply]
         games.observations[ply + 1] = after
         games.masks[ply + 1] = torch.from_numpy(infos["action_mask"]) == 1
+        games.taken[ply + 1] = torch.from_numpy(games.env.children()[1])
         if "plies" in infos:
             games.lengths += infos["plies"][infos["_plies"]].tolist()
     with torch.no_grad():
-        games.values[-1] = network(games.observations[-1])[1]
+        games.values[-1] = network(games.observations[-1], games.taken[-1])[1]
 
 
 def difference(observations: torch.Tensor) -> torch.Tensor:
@@ -317,7 +350,7 @@ def losses(
     network: Network, plies: dict[str, torch.Tensor], clip: float
 ) -> dict[str, torch.Tensor]:
     """Return what is to be made small, and what is only shown, of a batch of plies."""
-    logits, values, captures = network(plies["observations"])
+    logits, values = network(plies["observations"], plies["taken"])
     chances = log_probabilities(logits, plies["masks"])
     chosen = plies["actions"][:, None]
     # How much more probable the column is now than when it was drawn.
@@ -331,9 +364,6 @@ def losses(
     return {
         "policy": -gained.mean(),
         "value": (values - plies["returns"]).square().mean(),
-        # Relay sowing is hard to foresee. Telling the network what its move really captured
-        # teaches its layers to sow, and the policy reads the same layers.
-        "capture": (captures.gather(1, chosen)[:, 0] - plies["captures"]).square().mean(),
         "entropy": -(chances.exp() * chances).sum(dim=1).mean(),
         "kl": (ratio - 1 - change).mean().detach(),
         "clipped": ((ratio - 1).abs() > clip).float().mean(),
@@ -361,7 +391,7 @@ def learn(
         "masks": games.masks[:-1],
         "actions": games.actions,
         "chances": games.chances,
-        "captures": games.captures,
+        "taken": games.taken[:-1],
         "advantages": judged,
         "returns": judged + games.values[:-1],  # what the values should have been
     }
@@ -377,7 +407,6 @@ def learn(
             total = (
                 loss["policy"]
                 + arguments.value_weight * loss["value"]
-                + arguments.capture_weight * loss["capture"]
                 - arguments.entropy * left * loss["entropy"]
             )
             optimiser.zero_grad()
@@ -396,8 +425,6 @@ def learn(
         # How much of the variance of the returns the value foresaw: 1 all, 0 none, below 0 worse
         # than the mean. It rises quickly at first; if it does not, the rest cannot work.
         "value_explained": explained(mean["value"], plies["returns"]),
-        # The same of the seeds captured by the move: how well the network foresees a sowing.
-        "capture_explained": explained(mean["capture"], plies["captures"]),
         # How far the update moved the policy (an estimate of the Kullback-Leibler divergence, in
         # nats). 0.005 to 0.03 is usual; far more means that the learning rate is too high.
         "kl": mean["kl"],
@@ -425,7 +452,7 @@ def strength(
     Returns for each side the score (wins and half of the draws, per game) with its 95 % interval
     (Wilson's), wins and draws.
     """
-    policy = as_policy(network)
+    policy = as_policy(network, ruleset)
     result = {}
     for side in ("south", "north"):
         south, north = (policy, opponent) if side == "south" else (opponent, policy)

@@ -123,7 +123,7 @@ def test_the_policy_loss_gives_illegal_logits_zero_gradient() -> None:
         "masks": masks,
         "actions": games.actions[0],
         "chances": games.chances[0],
-        "captures": games.captures[0],
+        "taken": games.taken[0],
         "advantages": torch.linspace(-1, 1, len(masks)),
         "returns": torch.zeros(len(masks)),
     }
@@ -136,6 +136,22 @@ def test_the_policy_loss_gives_illegal_logits_zero_gradient() -> None:
     assert (logits[~masks] == 0).all()
     assert (logits[masks] != 0).any()
     assert torch.isfinite(logits).all()
+
+
+def test_a_policy_is_shown_the_captures_that_training_was_shown() -> None:
+    network, games = filled()
+    for _ in range(3):
+        ppo.play(games, network)
+    views, masks = games.observations[-1].numpy(), games.masks[-1].numpy().astype(np.int8)
+    open_rows = masks.any(axis=1)
+    taken = ppo.captures(views[open_rows], masks[open_rows], RULES)
+    assert (taken == games.taken[-1].numpy()[open_rows]).all()
+    assert taken.any()
+    policy = ppo.as_policy(network, RULES)
+    with torch.no_grad():
+        logits, _ = network(games.observations[-1], games.taken[-1])
+    best = ppo.log_probabilities(logits, games.masks[-1]).argmax(dim=1).numpy()
+    assert (policy(views[open_rows], masks[open_rows]) == best[open_rows]).all()
 
 
 def test_rewards_are_what_the_mover_captured_and_the_end_of_the_game() -> None:
