@@ -8,6 +8,7 @@ use pyo3::types::{PyList, PyString};
 
 use super::actions::read_actions;
 use super::arguments::text;
+use super::errors::exception;
 use crate::environment::{Function, Opponent};
 use crate::policy::{PolicyError, PolicySpec};
 
@@ -47,14 +48,28 @@ pub(super) fn read_opponents(
     let Some(list) = list else {
         return Ok(Vec::new());
     };
-    list.iter()
-        .map(|value| read_opponent(&value, raised))
-        .collect()
+    let several = list.len() > 1;
+    let read = |(index, value): (usize, Bound<'_, PyAny>)| {
+        let field = if several {
+            format!("opponent[{index}]")
+        } else {
+            "opponent".to_owned()
+        };
+        read_opponent(&value, &field, raised)
+    };
+    list.iter().enumerate().map(read).collect()
 }
 
-fn read_opponent(value: &Bound<'_, PyAny>, raised: &Raised) -> PyResult<Opponent> {
+fn read_opponent(value: &Bound<'_, PyAny>, field: &str, raised: &Raised) -> PyResult<Opponent> {
     if value.is_instance_of::<PyString>() {
-        let spec: PolicySpec = text(value, "opponent")?.parse()?;
+        let spec = text(value, field)?;
+        let spec: PolicySpec = spec.parse().map_err(|error| match error {
+            PolicyError::Spec { spec, expected } => {
+                let message = format!("{field} is {spec:?}, expected {expected}");
+                exception("PolicyError", &message, |fields| fields.set("player", spec))
+            }
+            other => other.into(),
+        })?;
         return Ok(Opponent::of_spec(&spec)?);
     }
     Ok(Opponent::Function(Box::new(PyFunction {

@@ -291,8 +291,10 @@ def test_what_is_no_opponent_is_refused(opponent: Any) -> None:
 
 
 def test_bad_opponents_name_the_field() -> None:
-    with pytest.raises(ed.PolicyError, match="gready"):
+    with pytest.raises(ed.PolicyError, match='opponent is "gready", expected '):
         VectorEnv(2, opponent="gready")
+    with pytest.raises(ed.PolicyError, match=r'opponent\[1\] is "alphabeta:0", expected '):
+        VectorEnv(2, opponent=["random", "alphabeta:0"])
     with pytest.raises(ed.BatchError, match="opponent is an empty list"):
         Env(opponent=[])
     with pytest.raises(ed.errors.ArgumentTypeError, match=r"opponent\[1\] is 3"):
