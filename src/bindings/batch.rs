@@ -9,6 +9,7 @@ use super::arguments::{optional_whole, whole};
 use super::arrays::{Infos, Views};
 use super::entered::{entered, looked_at};
 use super::errors::exception;
+use super::finals::finals_of;
 use super::opponent::{Raised, read_opponents};
 use super::out::Out;
 use super::position::PyPosition;
@@ -444,25 +445,7 @@ impl PyBatch {
         py: Python<'py>,
     ) -> PyResult<Option<Bound<'py, PyTuple>>> {
         let this = looked_at(slf)?;
-        let finals = this.environment.finals();
-        let count = finals.rows.len();
-        if count == 0 {
-            return Ok(None);
-        }
-        let rows = PyArray1::from_iter(py, finals.rows.iter().map(|&row| row as i64));
-        let length = finals.observations.len() / count;
-        let views = PyArray1::from_slice(py, &finals.observations).reshape([count, length])?;
-        let infos = PyDict::new(py);
-        infos.set_item("to_play", PyArray1::from_slice(py, &finals.to_play))?;
-        infos.set_item("outcome", PyArray1::from_slice(py, &finals.outcome))?;
-        let captured = PyArray1::from_slice(py, &finals.captured).reshape([count, 2])?;
-        infos.set_item("captured", captured)?;
-        infos.set_item("plies", PyArray1::from_slice(py, &finals.plies))?;
-        infos.set_item("end_reason", PyArray1::from_slice(py, &finals.end_reason))?;
-        if !finals.opponent.is_empty() {
-            infos.set_item("opponent", PyArray1::from_slice(py, &finals.opponent))?;
-        }
-        (rows, views, infos).into_pyobject(py).map(Some)
+        finals_of(py, this.environment.finals())
     }
 
     #[allow(clippy::type_complexity)] // The arguments of `restore`.

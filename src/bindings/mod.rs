@@ -12,6 +12,7 @@ mod arrays;
 mod batch;
 mod entered;
 mod errors;
+mod finals;
 mod game_table;
 mod opponent;
 mod out;
