@@ -100,11 +100,8 @@ impl Batch {
         check_length("observations", observations.len(), children * length)?;
         check_length("captured", captured.len(), children)?;
         check_length("end_reason", end_reason.len(), children)?;
-        for (index, block) in self.blocks().iter().enumerate() {
-            if let Some(lane) = block.first_not_reset() {
-                let row = index * LANES + lane;
-                return Err(BatchError::NotReset { row });
-            }
+        if let Some(row) = self.first_not_reset() {
+            return Err(BatchError::NotReset { row });
         }
         // The children of these blocks are followed together.
         let blocks = (GROUP / columns).max(1);

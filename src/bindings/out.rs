@@ -2,8 +2,8 @@
 
 use numpy::ndarray::Dimension;
 use numpy::{
-    Element, PyArray, PyArray1, PyArray2, PyArrayDescrMethods, PyArrayMethods, PyUntypedArray,
-    PyUntypedArrayMethods, dtype,
+    Element, PyArray, PyArray1, PyArray2, PyArrayDescrMethods, PyArrayMethods, PyReadwriteArray,
+    PyUntypedArray, PyUntypedArrayMethods, dtype,
 };
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -98,37 +98,27 @@ impl Out {
 
     /// Refuses arrays that share memory: all are written at once.
     fn refuse_overlap(&self, py: Python<'_>) -> PyResult<()> {
-        let locked = |name: &str| {
-            let message = format!("out[{name:?}] shares memory with another array of out");
-            exception("BatchError", &message, |fields| {
-                fields.set("field", format!("out[{name:?}]"))
-            })
-        };
-        let one = |array: &Option<Py<PyArray1<bool>>>, name| {
-            let array = array.as_ref().map(|array| array.bind(py).try_readwrite());
-            array.transpose().map_err(|_| locked(name))
-        };
-        let observations = self.observations.as_ref();
-        let _observations = observations
-            .map(|array| array.bind(py).try_readwrite())
-            .transpose()
-            .map_err(|_| locked(NAMES[0]))?;
-        let _rewards = (self.rewards.as_ref())
-            .map(|array| array.bind(py).try_readwrite())
-            .transpose()
-            .map_err(|_| locked(NAMES[1]))?;
-        let _terminated = one(&self.terminated, NAMES[2])?;
-        let _truncated = one(&self.truncated, NAMES[3])?;
-        let _mask = (self.action_mask.as_ref())
-            .map(|array| array.bind(py).try_readwrite())
-            .transpose()
-            .map_err(|_| locked(NAMES[4]))?;
-        let _to_play = (self.to_play.as_ref())
-            .map(|array| array.bind(py).try_readwrite())
-            .transpose()
-            .map_err(|_| locked(NAMES[5]))?;
+        let _observations = lock(py, self.observations.as_ref(), NAMES[0])?;
+        let _rewards = lock(py, self.rewards.as_ref(), NAMES[1])?;
+        let _terminated = lock(py, self.terminated.as_ref(), NAMES[2])?;
+        let _truncated = lock(py, self.truncated.as_ref(), NAMES[3])?;
+        let _action_mask = lock(py, self.action_mask.as_ref(), NAMES[4])?;
+        let _to_play = lock(py, self.to_play.as_ref(), NAMES[5])?;
         Ok(())
     }
+}
+
+/// Takes an array to write to, refused while one that shares its memory is taken.
+fn lock<'py, T: Element, D: Dimension>(
+    py: Python<'py>,
+    array: Option<&Py<PyArray<T, D>>>,
+    name: &str,
+) -> PyResult<Option<PyReadwriteArray<'py, T, D>>> {
+    let taken = array.map(|array| array.bind(py).try_readwrite());
+    let what = "shares memory with another array of out";
+    taken
+        .transpose()
+        .map_err(|_| refuse(&format!("out[{name:?}]"), what))
 }
 
 fn put<T>(py: Python<'_>, slot: &mut Py<T>, array: Option<&Py<T>>) {

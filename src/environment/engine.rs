@@ -195,7 +195,7 @@ impl Environment {
         if self.plain {
             return Ok(self.batch.reset(seeds, mask)?);
         }
-        let before = self.before();
+        let before = self.can_fail().then(|| self.before());
         self.batch.reset(seeds, mask)?;
         let mut fresh = self.batch.all_rows();
         for row in 0..self.batch.rows() {
@@ -207,10 +207,10 @@ impl Environment {
             }
         }
         let begun = self.answer(&fresh, false, watch);
-        if begun.is_err() {
-            self.go_back(before);
-        } else {
+        if begun.is_ok() {
             self.note_unreported(&fresh);
+        } else if let Some(before) = before {
+            self.go_back(before);
         }
         begun
     }
@@ -243,8 +243,9 @@ impl Environment {
         }
         out.check(rows, columns)?;
         self.check_rows()?;
-        let began = union(&self.batch.open_rows(), &self.rows.unreported);
-        self.batch.choose_turns(actions, &self.batch.open_rows())?;
+        let open = self.batch.open_rows();
+        let began = union(&open, &self.rows.unreported);
+        self.batch.choose_turns(actions, &open)?;
         let before = self.can_fail().then(|| self.before());
         let played = self.play(&began, watch);
         if played.is_err() {
@@ -411,7 +412,7 @@ impl Environment {
         }
     }
 
-    /// Tells whether a step may fail after its first ply.
+    /// Tells whether a step may fail after its first ply, or a reset after the games have started.
     fn can_fail(&self) -> bool {
         self.opponents.iter().any(Opponent::can_fail) || self.config.batch.random_opening_plies > 0
     }
