@@ -3,8 +3,10 @@
 mod alpha_beta;
 mod evaluator;
 mod gumbel;
+mod packed;
 mod tree;
 
 pub use alpha_beta::{AlphaBetaSearch, MAX_DEPTH, SearchError, SearchResult, alpha_beta};
 pub use evaluator::{Evaluations, Evaluator, EvaluatorError};
 pub use gumbel::{GumbelConfig, GumbelSearch, RootResult};
+pub use packed::{MAX_PACKED_PITS, MAX_PACKED_SEEDS, Packed, PackedChild, PackedRules};
