@@ -1,12 +1,17 @@
 //! Search: alpha-beta, and Gumbel tree search over an [`Evaluator`].
 
 mod alpha_beta;
+mod endgame;
 mod evaluator;
 mod gumbel;
 mod packed;
 mod tree;
 
 pub use alpha_beta::{AlphaBetaSearch, MAX_DEPTH, SearchError, SearchResult, alpha_beta};
+pub use endgame::{
+    EndgameTable, MAX_TABLE_POSITIONS, MAX_TABLE_SEEDS, Ranking, TableError, TableProgress,
+    WatchTable,
+};
 pub use evaluator::{Evaluations, Evaluator, EvaluatorError};
 pub use gumbel::{GumbelConfig, GumbelSearch, RootResult};
 pub use packed::{MAX_PACKED_PITS, MAX_PACKED_SEEDS, Packed, PackedChild, PackedRules};

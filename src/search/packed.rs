@@ -35,11 +35,11 @@ pub struct PackedChild {
 
 /// One lap of a given number of seeds from pit 0.
 #[derive(Clone, Copy, Debug, Default)]
-struct Lap {
+pub(super) struct Lap {
     /// What every pit gains; the lifted pit loses what it held.
-    add: u128,
+    pub(super) add: u128,
     /// Bits to turn the ring by, so that the pit of the last seed becomes pit 0.
-    turn: u32,
+    pub(super) turn: u32,
 }
 
 /// The rules of sowing for boards in a word.
@@ -47,11 +47,11 @@ struct Lap {
 pub struct PackedRules {
     columns: usize,
     /// Bits of the ring, `8 * pits`.
-    bits: u32,
-    mask: u128,
-    lone_taken: bool,
-    lap_limit: u32,
-    laps: Box<[Lap; 256]>,
+    pub(super) bits: u32,
+    pub(super) mask: u128,
+    pub(super) lone_taken: bool,
+    pub(super) lap_limit: u32,
+    pub(super) laps: Box<[Lap; 256]>,
 }
 
 impl PackedRules {
@@ -114,13 +114,13 @@ impl PackedRules {
 
     /// Turns the ring so that bit `by` becomes bit 0; `by` is below the bits of the ring.
     #[inline(always)]
-    fn turn(&self, word: u128, by: u32) -> u128 {
+    pub(super) fn turn(&self, word: u128, by: u32) -> u128 {
         (word >> by) | (word.unbounded_shl(self.bits - by) & self.mask)
     }
 
     /// Brings a turn below twice the bits of the ring below them.
     #[inline(always)]
-    const fn reduce(&self, turned: u32) -> u32 {
+    pub(super) const fn reduce(&self, turned: u32) -> u32 {
         if turned >= self.bits {
             turned - self.bits
         } else {

@@ -1,0 +1,25 @@
+//! Endgame tables: the exact values of all positions with few seeds.
+//!
+//! | file | holds |
+//! |---|---|
+//! | `error` | what can go wrong |
+//! | `ranking` | a number for every board, without gaps |
+//! | `ring`, `narrow`, `wide` | moves forwards and backwards, up to 16 pits in a word or pit by pit |
+//! | `level` | the values of all boards with one seed count |
+//! | `memory`, `build` | one seed count after the other, on all threads |
+//! | `table` | the table and its values |
+
+mod build;
+mod error;
+mod level;
+mod memory;
+mod narrow;
+mod ranking;
+mod ring;
+mod table;
+mod wide;
+
+pub use build::{TableProgress, WatchTable};
+pub use error::TableError;
+pub use ranking::{MAX_TABLE_POSITIONS, MAX_TABLE_SEEDS, Ranking};
+pub use table::EndgameTable;
