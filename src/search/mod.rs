@@ -1,4 +1,4 @@
-//! Search: alpha-beta, and Gumbel tree search over an [`Evaluator`].
+//! Search: alpha-beta, endgame tables, and Gumbel tree search over an [`Evaluator`].
 
 mod alpha_beta;
 mod endgame;

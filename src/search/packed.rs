@@ -6,6 +6,9 @@
 //! pit to lift is byte 0; what it adds to every pit, less what it lifts, is one table entry and
 //! one addition. The slow twin is [`crate::sowing`].
 
+// What a lap is made of must be inlined wherever search sows.
+#![allow(clippy::inline_always)]
+
 use crate::board::Board;
 use crate::pit::owner;
 use crate::ruleset::{Direction, LoneCapture, Ruleset};

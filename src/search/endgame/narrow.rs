@@ -109,7 +109,7 @@ impl<'a> Narrow<'a> {
         } else if clockwise {
             zeros.trailing_zeros() / 8
         } else {
-            self.rules.bits / 8 - (127 - zeros.leading_zeros()) / 8
+            self.rules.bits / 8 - zeros.ilog2() / 8
         };
         if self.parity && (seeds % 2 == 1) != clockwise {
             return None;
@@ -134,7 +134,7 @@ impl<'a> Narrow<'a> {
                 let rest = match (zeros & 0x80 != 0, clockwise) {
                     (true, _) => 0,
                     (false, true) => zeros.trailing_zeros() / 8,
-                    (false, false) => pits - (127 - zeros.leading_zeros()) / 8,
+                    (false, false) => pits - zeros.ilog2() / 8,
                 };
                 return rounds * pits + rest;
             }
