@@ -47,6 +47,7 @@ pub mod batch;
 #[cfg(feature = "python")]
 mod bindings;
 pub mod board;
+mod draw;
 pub mod environment;
 pub mod notation;
 pub mod perft;

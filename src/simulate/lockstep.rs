@@ -6,7 +6,7 @@ use rand_xoshiro::Xoshiro128PlusPlus;
 use rayon::ThreadPool;
 use rayon::prelude::*;
 
-use crate::policy::random::non_empty;
+use crate::draw::non_empty;
 use crate::policy::{Policy, PolicyError};
 use crate::position::Position;
 use crate::ruleset::Endless;

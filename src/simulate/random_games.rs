@@ -3,8 +3,8 @@
 use rand_xoshiro::Xoshiro128PlusPlus;
 
 use crate::board::Board;
+use crate::draw::{draw_column, non_empty};
 use crate::pit::PitSet;
-use crate::policy::random::{draw_column, non_empty};
 use crate::position::has_legal_move;
 use crate::ruleset::{Endless, Ruleset};
 use crate::side::Side;

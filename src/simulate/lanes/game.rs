@@ -71,7 +71,7 @@ impl Game {
         let columns = rules.columns();
         self.refused |= 1 << (usize::from(self.at) % columns);
         let board = self.board(rules);
-        let pits = crate::policy::random::non_empty(board.row(self.to_move));
+        let pits = crate::draw::non_empty(board.row(self.to_move));
         let pits = PitSet::from_bits(pits.bits() & !u64::from(self.refused));
         if pits.is_empty() {
             self.write(rules, rows, EndCode::Stuck);
