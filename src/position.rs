@@ -305,6 +305,24 @@ impl Position {
         position
     }
 
+    /// Goes on from an open position that was settled before, whose legal columns are known.
+    pub(crate) fn resume(
+        ruleset: Ruleset,
+        board: Board,
+        to_move: Side,
+        quiet: u16,
+        legal: PitSet,
+    ) -> Position {
+        Position {
+            ruleset,
+            board,
+            to_move,
+            quiet,
+            legal,
+            end: None,
+        }
+    }
+
     /// Returns the same position as ended by an endless sowing (S6), as records keep it.
     #[must_use]
     pub fn ended_by_endless(mut self) -> Position {

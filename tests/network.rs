@@ -14,7 +14,7 @@ use endodoi::policy::network::{Network, NetworkEvaluator};
 use endodoi::policy::weights::{NamedTensor, NetworkSizes, Weights, WeightsError};
 use endodoi::policy::{Agent, AgentSearch, Policy, PolicyError};
 use endodoi::rng::{self, Purpose};
-use endodoi::search::{Evaluations, Evaluator};
+use endodoi::search::{Evaluations, Evaluator, MctsConfig, MctsSearch};
 use endodoi::{Position, Ruleset, RulesetFields, Variant};
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 
@@ -296,7 +296,11 @@ fn an_agent_is_loaded_from_a_file_or_a_folder() {
     assert_eq!(load(AgentSearch::Simulations(5)).simulations(), 5);
     assert_eq!(load(AgentSearch::None).simulations(), 0);
     assert!(load(AgentSearch::None).name().ends_with("@none"));
-    assert!(Agent::load(folder.path(), AgentSearch::Simulations(0)).is_err());
+    assert_eq!(load(AgentSearch::Mcts(7)).simulations(), 7);
+    assert!(load(AgentSearch::Mcts(7)).name().ends_with("@mcts=7"));
+    for search in [AgentSearch::Simulations(0), AgentSearch::Mcts(0)] {
+        assert!(Agent::load(folder.path(), search).is_err());
+    }
     // The best agent goes before the latest.
     let mut best = agent(2);
     best.metadata.simulations = 9;
@@ -309,6 +313,7 @@ fn moves_depend_on_the_position_alone() {
     for (columns, search) in [
         (6, AgentSearch::Default),
         (6, AgentSearch::None),
+        (6, AgentSearch::Mcts(9)),
         // Another board than the one it was trained on.
         (11, AgentSearch::Simulations(3)),
     ] {
@@ -332,6 +337,24 @@ fn moves_depend_on_the_position_alone() {
             assert_eq!(alone[0], column);
         }
     }
+}
+
+#[test]
+fn an_agent_searches_by_monte_carlo_over_its_network() {
+    let config = MctsConfig {
+        simulations: 30,
+        ..MctsConfig::default()
+    };
+    let mut agent = Agent::new("test", agent(1), AgentSearch::Mcts(30)).unwrap();
+    let mut evaluator = NetworkEvaluator::new(agent.network());
+    let positions = positions(6, 40);
+    let mut search = MctsSearch::new(config).unwrap();
+    let found = search.run(&positions, &mut evaluator).unwrap();
+    let mut streams = vec![rng::stream(1, 0, Purpose::Policy); positions.len()];
+    let mut moves = vec![255; positions.len()];
+    agent.choose(&positions, &mut streams, &mut moves).unwrap();
+    let columns: Vec<u8> = found.iter().map(|result| result.column).collect();
+    assert_eq!(moves, columns);
 }
 
 #[test]

@@ -3,7 +3,9 @@
 // A helper of a test fails as loudly as a test.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-use endodoi::policy::{AgentSearch, AlphaBeta, Greedy, Policy, PolicyError, PolicySpec, Random};
+use endodoi::policy::{
+    AgentSearch, AlphaBeta, Greedy, Mcts, Policy, PolicyError, PolicySpec, Random,
+};
 use endodoi::rng::{self, Purpose, Xoshiro128PlusPlus};
 use endodoi::{Position, Ruleset, RulesetFields, search};
 
@@ -120,10 +122,11 @@ fn greedy_is_alphabeta_1_and_takes_the_most_it_can() {
 #[test]
 fn choices_do_not_depend_on_the_grouping_or_the_threads() {
     let positions = positions(&ruleset(r#"{"columns":6}"#), 10);
-    let players: [Box<dyn Policy>; 3] = [
+    let players: [Box<dyn Policy>; 4] = [
         Box::new(Random),
         Box::<Greedy>::default(),
         Box::new(AlphaBeta::new(3).unwrap()),
+        Box::new(Mcts::new(40).unwrap()),
     ];
     for mut player in players {
         let whole = choose(&mut *player, &positions, 9);
@@ -161,7 +164,7 @@ fn alpha_beta_plays_the_move_of_its_search() {
 fn a_finished_game_is_a_failure_of_the_player_not_of_the_program() {
     let rules = ruleset(r#"{"columns":2}"#);
     let over = Position::from_text("0,0/1,1 S 3-3 0", &rules).unwrap();
-    for player in ["random", "greedy", "alphabeta:3"] {
+    for player in ["random", "greedy", "alphabeta:3", "mcts:10"] {
         let mut player = player.parse::<PolicySpec>().unwrap().build().unwrap();
         let mut stream = [rng::stream(0, 0, Purpose::Policy)];
         let error = player.choose(&[over], &mut stream, &mut [0]).unwrap_err();
@@ -171,7 +174,14 @@ fn a_finished_game_is_a_failure_of_the_player_not_of_the_program() {
 
 #[test]
 fn specs_round_trip_and_name_the_players_they_build() {
-    for text in ["random", "greedy", "alphabeta:1", "alphabeta:64"] {
+    for text in [
+        "random",
+        "greedy",
+        "alphabeta:1",
+        "alphabeta:64",
+        "mcts:1",
+        "mcts:1000000",
+    ] {
         let spec: PolicySpec = text.parse().unwrap();
         assert_eq!(spec.to_string(), text);
         assert_eq!(spec.build().unwrap().name(), text);
@@ -184,6 +194,7 @@ fn specs_round_trip_and_name_the_players_they_build() {
             AgentSearch::None,
         ),
         ("agent:C:/a@sims=32", "C:/a", AgentSearch::Simulations(32)),
+        ("agent:a@mcts=800", "a", AgentSearch::Mcts(800)),
         ("agent:runs@home/x=1", "runs@home/x=1", AgentSearch::Default),
         ("agent:x@2026", "x@2026", AgentSearch::Default),
         ("agent:x@y@none", "x@y", AgentSearch::None),
@@ -213,12 +224,19 @@ fn other_specs_are_refused_with_the_forms_that_are_known() {
         "alphabeta:+3",
         "alphabeta:3.0",
         "alphabeta:99999999999",
+        "mcts",
+        "mcts:",
+        "mcts:0",
+        "mcts:1000001",
+        "mcts:1e3",
         "agent",
         "agent:",
         "agent:@none",
         "agent:x@sims=",
         "agent:x@sims=0",
         "agent:x@sims=1000001",
+        "agent:x@mcts=0",
+        "agent:x@mcts=1000001",
         "agent:x@depth=3",
         "agent:x@sim=3",
         "minimax:3",
@@ -234,7 +252,13 @@ fn other_specs_are_refused_with_the_forms_that_are_known() {
             message.contains("alphabeta:N with N from 1 to 64"),
             "{message}"
         );
+        assert!(
+            message.contains("mcts:N with N from 1 to 1000000"),
+            "{message}"
+        );
     }
+    let error = PolicySpec::Mcts { simulations: 0 }.build().err().unwrap();
+    assert!(error.to_string().starts_with("player is \"mcts:0\""));
     let error = PolicySpec::AlphaBeta { depth: 65 }.build().err().unwrap();
     assert!(error.to_string().starts_with("player is \"alphabeta:65\""));
 }

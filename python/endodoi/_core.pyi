@@ -15,6 +15,7 @@ __all__ = [
     "Ruleset",
     "Sowing",
     "__version__",
+    "analyse_mcts",
     "pixels",
     "random_actions",
     "sample_size",
@@ -246,6 +247,18 @@ class Player:
         call: int,
     ) -> npt.NDArray[np.int64]: ...
 
+def analyse_mcts(
+    player: Player, position: Position, seed: int
+) -> tuple[
+    int,
+    float,
+    Literal["win", "draw", "loss"] | None,
+    int,
+    npt.NDArray[np.int64],
+    npt.NDArray[np.float64],
+    list[Literal["win", "draw", "loss"] | None],
+    list[int],
+]: ...
 def random_actions(
     action_masks: npt.NDArray[np.int8], seed: int, call: int
 ) -> npt.NDArray[np.int64]: ...

@@ -126,7 +126,7 @@ def add_simulate(commands: Commands, rules: argparse.ArgumentParser) -> None:
     simulate_.add_argument(
         "--first", type=int, default=0, help="number of the first game, for parts (default 0)"
     )
-    player_help = "random, greedy, alphabeta:N or agent:FILE_OR_RUN_DIR (default random)"
+    player_help = "random, greedy, alphabeta:N, mcts:N or agent:FILE_OR_RUN_DIR (default random)"
     simulate_.add_argument("--south", default="random", metavar="PLAYER", help=player_help)
     simulate_.add_argument("--north", default="random", metavar="PLAYER", help=player_help)
     simulate_.add_argument("--threads", type=int, help="threads (default: one for each core)")

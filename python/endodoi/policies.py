@@ -24,21 +24,31 @@ Examples
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from endodoi._core import Player, random_actions
+from endodoi._core import Player, analyse_mcts, random_actions
 from endodoi.errors import ArgumentTypeError, PolicyError
 from endodoi.settings import check_seed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from endodoi._core import Ruleset
+    from endodoi._core import Position, Ruleset
 
-__all__ = ["Agent", "AlphaBeta", "Greedy", "Policy", "Random", "from_spec"]
+__all__ = [
+    "Agent",
+    "AlphaBeta",
+    "Greedy",
+    "Mcts",
+    "MctsAnalysis",
+    "Policy",
+    "Random",
+    "from_spec",
+]
 
 #: What users may write as a policy.
 PolicyFunction: TypeAlias = "Callable[[npt.NDArray[np.int16], npt.NDArray[np.int8]], npt.ArrayLike]"
@@ -160,6 +170,104 @@ class Greedy(CorePolicy):
         super().__init__(Player("greedy"), ruleset)
 
 
+@dataclass(frozen=True, eq=False)
+class MctsAnalysis:
+    """What a Monte Carlo tree search found, from the view of the side to move.
+
+    Attributes
+    ----------
+    column : int
+        The column to play.
+    value : float
+        The value of that move, -1 for a loss to 1 for a win.
+    proven : "win", "draw", "loss" or None
+        The outcome of the position with perfect play, where the search has proven it. The proof
+        holds under the rules as they are, the quiet limit included (E3).
+    simulations : int
+        Simulations made, fewer than asked for where the outcome was proven before. 0 where the
+        game is decided already: a side has captured more than half of all seeds.
+    visits : int64 [C]
+        Simulations that went through each column.
+    values : float64 [C]
+        The value of each column; NaN where it is not legal or was never visited.
+    proofs : list of "win", "draw", "loss" or None, C long
+        What is proven of each column.
+    principal_variation : list of int
+        The columns that both sides play if each makes its best move, as far as the search went.
+    """
+
+    column: int
+    value: float
+    proven: Literal["win", "draw", "loss"] | None
+    simulations: int
+    visits: npt.NDArray[np.int64]
+    values: npt.NDArray[np.float64]
+    proofs: list[Literal["win", "draw", "loss"] | None]
+    principal_variation: list[int]
+
+
+class Mcts(CorePolicy):
+    """Searches by Monte Carlo: a tree whose positions are valued by random games or by an agent.
+
+    Ends are exact, and outcomes that follow from them are proven: a proven win is played if there
+    is one, and never a proven loss if anything else is there. Else the most visited move is played,
+    ties to the lowest column. Every choice is searched anew; it depends on the position and the
+    draws alone.
+
+    Parameters
+    ----------
+    simulations : int
+        Simulations for each move, 1 to 1,000,000.
+    agent : path, optional
+        An agent file or the folder of a training run, whose network values the positions instead
+        of random games. Nothing is drawn then.
+    ruleset : Ruleset, optional
+        The rules of the games; with an agent by default those it was trained on.
+    seed : int
+        The draws depend on it, on the row and on how often the player was called before.
+
+    Examples
+    --------
+    >>> import endodoi as ed
+    >>> position = ed.Position.start(ed.Ruleset("cross-endodoi"))
+    >>> found = ed.policies.Mcts(2000).analyse(position)
+    >>> found.column, found.proven, int(found.visits.sum())
+    (3, None, 2000)
+    """
+
+    def __init__(
+        self,
+        simulations: int,
+        *,
+        agent: str | os.PathLike[str] | None = None,
+        ruleset: Ruleset | None = None,
+        seed: int = 0,
+    ) -> None:
+        check_whole(simulations, "simulations")
+        spec = f"mcts:{simulations}"
+        if agent is not None:
+            spec = f"agent:{os.fspath(agent)}@mcts={simulations}"
+        player = Player(spec)
+        super().__init__(player, player.ruleset if ruleset is None else ruleset, check_seed(seed))
+        self.simulations = int(simulations)
+
+    def analyse(self, position: Position) -> MctsAnalysis:
+        """Search a position, under its own rules, and tell what was found of every move.
+
+        The same seed finds the same. Ctrl-C breaks the search off.
+
+        Parameters
+        ----------
+        position : Position
+
+        Raises
+        ------
+        PolicyError
+            If the game is over.
+        """
+        return MctsAnalysis(*analyse_mcts(self._player, position, self.seed))
+
+
 class AlphaBeta(CorePolicy):
     """Searches all moves to a fixed depth and maximises its future margin.
 
@@ -175,12 +283,7 @@ class AlphaBeta(CorePolicy):
     """
 
     def __init__(self, depth: int, *, ruleset: Ruleset | None = None) -> None:
-        if isinstance(depth, bool) or not isinstance(depth, (int, np.integer)):
-            raise ArgumentTypeError(
-                f"depth is {depth!r} ({type(depth).__name__}), expected a whole number",
-                field="depth",
-                value=depth,
-            )
+        check_whole(depth, "depth")
         super().__init__(Player(f"alphabeta:{depth}"), ruleset)
         self.depth = int(depth)
 
@@ -228,7 +331,8 @@ def from_spec(spec: str, *, ruleset: Ruleset | None = None, seed: int = 0) -> Co
     Parameters
     ----------
     spec : str
-        ``random``, ``greedy``, ``alphabeta:N``, ``agent:FILE_OR_RUN_DIR[@sims=N|@none]``.
+        ``random``, ``greedy``, ``alphabeta:N``, ``mcts:N``,
+        ``agent:FILE_OR_RUN_DIR[@sims=N|@mcts=N|@none]``.
     ruleset : Ruleset, optional
         The rules of the games.
     seed : int
@@ -245,6 +349,22 @@ def from_spec(spec: str, *, ruleset: Ruleset | None = None, seed: int = 0) -> Co
     if player.spec == "random":
         return Random(seed=seed)
     return CorePolicy(player, player.ruleset if ruleset is None else ruleset, check_seed(seed))
+
+
+def check_whole(value: int, name: str) -> None:
+    """Check that an argument is a whole number.
+
+    Raises
+    ------
+    ArgumentTypeError
+        If it is something else.
+    """
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
+        raise ArgumentTypeError(
+            f"{name} is {value!r} ({type(value).__name__}), expected a whole number",
+            field=name,
+            value=value,
+        )
 
 
 def read_array(value: npt.ArrayLike, name: str) -> npt.NDArray[Any]:

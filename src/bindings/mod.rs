@@ -14,6 +14,7 @@ mod entered;
 mod errors;
 mod finals;
 mod game_table;
+mod mcts;
 mod opponent;
 mod out;
 mod picture;
@@ -37,6 +38,8 @@ mod _core {
     use super::batch::PyBatch;
     #[pymodule_export]
     use super::game_table::PyGameTable;
+    #[pymodule_export]
+    use super::mcts::analyse_mcts;
     #[pymodule_export]
     use super::picture::pixels;
     #[pymodule_export]

@@ -1,6 +1,6 @@
 //! `Player`: a player of the core, behind the classes of `endodoi.policies`.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyUntypedArrayMethods};
 use pyo3::prelude::*;
@@ -12,6 +12,7 @@ use super::errors::exception;
 use super::ruleset::PyRuleset;
 use crate::pit::PitSet;
 use crate::policy::agent_file::AgentMetadata;
+use crate::policy::network::Network;
 use crate::policy::{Agent, AgentSearch, Policy, PolicyError, PolicySpec};
 use crate::position::{Position, Setup};
 use crate::rng::{self, Purpose, Xoshiro128PlusPlus};
@@ -23,14 +24,17 @@ use crate::side::Side;
 /// Parameters
 /// ----------
 /// spec : str
-///     ``random``, ``greedy``, ``alphabeta:N``, ``agent:FILE_OR_RUN_DIR[@sims=N|@none]``.
+///     ``random``, ``greedy``, ``alphabeta:N``, ``mcts:N``,
+///     ``agent:FILE_OR_RUN_DIR[@sims=N|@mcts=N|@none]``.
 #[pyclass(name = "Player", module = "endodoi._core")]
 pub(super) struct PyPlayer {
-    spec: PolicySpec,
+    pub(super) spec: PolicySpec,
     name: String,
     /// A policy may not be used by two threads at once.
     policy: Mutex<Box<dyn Policy>>,
     metadata: Option<AgentMetadata>,
+    /// The network of an agent.
+    pub(super) network: Option<Arc<Network>>,
     /// The threads that search, and the process that started them.
     threads: Option<(u32, ThreadPool)>,
 }
@@ -68,7 +72,7 @@ impl PyPlayer {
 
     /// The name shown in tables.
     #[getter]
-    fn name(&self) -> &str {
+    pub(super) fn name(&self) -> &str {
         &self.name
     }
 
@@ -162,19 +166,21 @@ impl PyPlayer {
 
 impl PyPlayer {
     fn of_spec(spec: PolicySpec) -> PyResult<PyPlayer> {
-        let (policy, metadata): (Box<dyn Policy>, _) = match &spec {
+        let (policy, agent): (Box<dyn Policy>, _) = match &spec {
             PolicySpec::Agent { path, search } => {
                 let agent = Agent::load(path, *search)?;
-                let metadata = agent.metadata().clone();
-                (Box::new(agent), Some(metadata))
+                let parts = (agent.metadata().clone(), agent.network());
+                (Box::new(agent), Some(parts))
             }
             _ => (spec.build()?, None),
         };
+        let (metadata, network) = agent.unzip();
         Ok(PyPlayer {
             name: policy.name(),
             spec,
             policy: Mutex::new(policy),
             metadata,
+            network,
             threads: None,
         })
     }

@@ -1,4 +1,4 @@
-//! The trained agent as a player: Gumbel tree search over its network, without torch.
+//! The trained agent as a player: a tree search over its network, without torch.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -10,10 +10,9 @@ use super::agent_file::{AgentFile, AgentMetadata};
 use super::network::{Network, NetworkEvaluator};
 use super::{Policy, PolicyError};
 use crate::position::Position;
-use crate::search::{GumbelConfig, GumbelSearch};
-
-/// The most simulations a player may be given.
-pub const MAX_SIMULATIONS: u32 = 1_000_000;
+use crate::search::{
+    GumbelConfig, GumbelSearch, MAX_SIMULATIONS, MctsConfig, MctsError, MctsSearch,
+};
 
 /// Games searched in lockstep by one thread, at most.
 const GAMES_AT_ONCE: usize = 64;
@@ -24,8 +23,11 @@ pub enum AgentSearch {
     /// With the simulations its file names.
     #[default]
     Default,
-    /// With this many simulations, 1 to [`MAX_SIMULATIONS`].
+    /// By Gumbel search with this many simulations, 1 to [`MAX_SIMULATIONS`].
     Simulations(u32),
+    /// By Monte Carlo tree search, which proves outcomes, with this many simulations, 1 to
+    /// [`MAX_SIMULATIONS`].
+    Mcts(u32),
     /// Not at all: the move its network likes most.
     None,
 }
@@ -39,15 +41,65 @@ pub struct Agent {
     name: String,
     metadata: AgentMetadata,
     network: Arc<Network>,
-    config: GumbelConfig,
+    simulations: u32,
+    /// What each searcher starts from.
+    search: Search,
     searchers: Vec<Searcher>,
 }
 
 /// What one thread needs to search some of the games.
 #[derive(Debug)]
 struct Searcher {
-    search: GumbelSearch,
+    search: Search,
     evaluator: NetworkEvaluator,
+}
+
+#[derive(Clone, Debug)]
+enum Search {
+    Gumbel(GumbelSearch),
+    Mcts(MctsSearch),
+}
+
+impl Search {
+    fn new(search: AgentSearch, simulations: u32) -> Result<Search, MctsError> {
+        if matches!(search, AgentSearch::Mcts(_)) {
+            let config = MctsConfig {
+                simulations,
+                ..MctsConfig::default()
+            };
+            return MctsSearch::new(config).map(Search::Mcts);
+        }
+        Ok(Search::Gumbel(GumbelSearch::new(GumbelConfig {
+            simulations,
+            ..GumbelConfig::default()
+        })))
+    }
+}
+
+impl Searcher {
+    /// Searches open positions and writes the columns to play.
+    fn choose(
+        &mut self,
+        positions: &[Position],
+        streams: &mut [Xoshiro128PlusPlus],
+        moves: &mut [u8],
+    ) -> Result<(), String> {
+        let evaluator = &mut self.evaluator;
+        let columns: Vec<u8> = match &mut self.search {
+            Search::Gumbel(search) => {
+                let found = search.run(positions, evaluator, streams);
+                let found = found.map_err(|error| error.to_string())?;
+                found.into_iter().map(|result| result.column).collect()
+            }
+            Search::Mcts(search) => {
+                let found = search.run(positions, evaluator);
+                let found = found.map_err(|error| error.to_string())?;
+                found.into_iter().map(|result| result.column).collect()
+            }
+        };
+        moves.copy_from_slice(&columns);
+        Ok(())
+    }
 }
 
 impl Agent {
@@ -78,27 +130,29 @@ impl Agent {
         let (simulations, suffix) = match search {
             AgentSearch::Default => (file.metadata.simulations, String::new()),
             AgentSearch::Simulations(count) => (count, format!("@sims={count}")),
+            AgentSearch::Mcts(count) => (count, format!("@mcts={count}")),
             AgentSearch::None => (0, "@none".to_owned()),
+        };
+        let name = format!("agent:{label}{suffix}");
+        let refuse = || PolicyError::Spec {
+            spec: name.clone(),
+            expected: format!("1 to {MAX_SIMULATIONS} simulations, not {simulations}"),
         };
         let allowed = 1..=MAX_SIMULATIONS;
         if search != AgentSearch::None && !allowed.contains(&simulations) {
-            return Err(PolicyError::Spec {
-                spec: format!("agent:{label}{suffix}"),
-                expected: format!("1 to {MAX_SIMULATIONS} simulations, not {simulations}"),
-            });
+            return Err(refuse());
         }
+        let search = Search::new(search, simulations).map_err(|_| refuse())?;
         let network = Network::new(file.weights).map_err(|error| PolicyError::File {
             path: label.to_owned(),
             message: error.to_string(),
         })?;
         Ok(Agent {
-            name: format!("agent:{label}{suffix}"),
+            name,
             metadata: file.metadata,
             network: Arc::new(network),
-            config: GumbelConfig {
-                simulations,
-                ..GumbelConfig::default()
-            },
+            simulations,
+            search,
             searchers: Vec::new(),
         })
     }
@@ -115,13 +169,13 @@ impl Agent {
 
     /// Returns the simulations made for each move, 0 without search.
     pub const fn simulations(&self) -> u32 {
-        self.config.simulations
+        self.simulations
     }
 
     fn make_searchers(&mut self, count: usize) {
         while self.searchers.len() < count {
             self.searchers.push(Searcher {
-                search: GumbelSearch::new(self.config),
+                search: self.search.clone(),
                 evaluator: NetworkEvaluator::new(Arc::clone(&self.network)),
             });
         }
@@ -168,16 +222,11 @@ impl Policy for Agent {
             .zip(streams.par_chunks_mut(games))
             .zip(moves.par_chunks_mut(games))
             .try_for_each(|(((searcher, positions), streams), moves)| {
-                let Searcher { search, evaluator } = searcher;
-                let results = search.run(positions, evaluator, streams)?;
-                for (column, result) in moves.iter_mut().zip(results) {
-                    *column = result.column;
-                }
-                Ok::<(), crate::search::EvaluatorError>(())
+                searcher.choose(positions, streams, moves)
             });
-        failed.map_err(|error| PolicyError::Failed {
+        failed.map_err(|message| PolicyError::Failed {
             name: self.name.clone(),
-            message: error.message,
+            message,
         })
     }
 }

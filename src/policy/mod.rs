@@ -5,14 +5,16 @@ pub mod agent_file;
 mod alpha_beta;
 pub mod features;
 mod greedy;
+mod mcts;
 pub mod network;
-pub(crate) mod random;
+mod random;
 mod spec;
 pub mod weights;
 
 pub use agent::{Agent, AgentSearch};
 pub use alpha_beta::AlphaBeta;
 pub use greedy::Greedy;
+pub use mcts::Mcts;
 pub use random::Random;
 pub use spec::PolicySpec;
 

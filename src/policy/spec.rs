@@ -4,14 +4,14 @@ use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use crate::policy::agent::MAX_SIMULATIONS;
-use crate::policy::{Agent, AgentSearch, AlphaBeta, Greedy, Policy, PolicyError, Random};
-use crate::search::MAX_DEPTH;
+use crate::policy::{Agent, AgentSearch, AlphaBeta, Greedy, Mcts, Policy, PolicyError, Random};
+use crate::search::{MAX_DEPTH, MAX_SIMULATIONS};
 
 /// The forms that [`PolicySpec`] reads.
-const FORMS: &str = "random, greedy, alphabeta:N with N from 1 to 64, or agent:FILE_OR_RUN_DIR[@sims=N|@none] with N from 1 to 1000000";
+const FORMS: &str = "random, greedy, alphabeta:N with N from 1 to 64, mcts:N with N from 1 to 1000000, or agent:FILE_OR_RUN_DIR[@sims=N|@mcts=N|@none] with N from 1 to 1000000";
 
-/// A player as users name it: `random`, `greedy`, `alphabeta:4`, `agent:runs/x@sims=32`.
+/// A player as users name it: `random`, `greedy`, `alphabeta:4`, `mcts:800`,
+/// `agent:runs/x@sims=32`.
 ///
 /// ```
 /// use endodoi::policy::{Policy, PolicySpec};
@@ -33,7 +33,12 @@ pub enum PolicySpec {
         /// Plies, 1 to [`MAX_DEPTH`].
         depth: u32,
     },
-    /// `agent:FILE_OR_RUN_DIR`, with `@sims=N` or `@none` for how it searches.
+    /// `mcts:N`: a tree search by random games.
+    Mcts {
+        /// Simulations for each move, 1 to [`MAX_SIMULATIONS`].
+        simulations: u32,
+    },
+    /// `agent:FILE_OR_RUN_DIR`, with `@sims=N`, `@mcts=N` or `@none` for how it searches.
     Agent {
         /// The agent file, or the folder of a training run.
         path: PathBuf,
@@ -46,12 +51,16 @@ impl PolicySpec {
     /// Makes the player.
     ///
     /// # Errors
-    /// [`PolicyError`] when the depth is out of range or an agent file cannot be used.
+    /// [`PolicyError`] when depth or simulations are out of range or an agent file cannot be used.
     pub fn build(&self) -> Result<Box<dyn Policy>, PolicyError> {
         match self {
             PolicySpec::Random => Ok(Box::new(Random)),
             PolicySpec::Greedy => Ok(Box::<Greedy>::default()),
             PolicySpec::AlphaBeta { depth } => match AlphaBeta::new(*depth) {
+                Ok(policy) => Ok(Box::new(policy)),
+                Err(_) => Err(refuse(&self.to_string())),
+            },
+            PolicySpec::Mcts { simulations } => match Mcts::new(*simulations) {
                 Ok(policy) => Ok(Box::new(policy)),
                 Err(_) => Err(refuse(&self.to_string())),
             },
@@ -70,6 +79,9 @@ impl FromStr for PolicySpec {
             Some(("alphabeta", depth)) => count(depth, MAX_DEPTH)
                 .map(|depth| PolicySpec::AlphaBeta { depth })
                 .ok_or_else(|| refuse(text)),
+            Some(("mcts", simulations)) => count(simulations, MAX_SIMULATIONS)
+                .map(|simulations| PolicySpec::Mcts { simulations })
+                .ok_or_else(|| refuse(text)),
             Some(("agent", rest)) => parse_agent(rest).ok_or_else(|| refuse(text)),
             _ => Err(refuse(text)),
         }
@@ -83,11 +95,13 @@ impl fmt::Display for PolicySpec {
             PolicySpec::Random => f.write_str("random"),
             PolicySpec::Greedy => f.write_str("greedy"),
             PolicySpec::AlphaBeta { depth } => write!(f, "alphabeta:{depth}"),
+            PolicySpec::Mcts { simulations } => write!(f, "mcts:{simulations}"),
             PolicySpec::Agent { path, search } => {
                 write!(f, "agent:{}", path.display())?;
                 match search {
                     AgentSearch::Default => Ok(()),
                     AgentSearch::Simulations(count) => write!(f, "@sims={count}"),
+                    AgentSearch::Mcts(count) => write!(f, "@mcts={count}"),
                     AgentSearch::None => f.write_str("@none"),
                 }
             }
@@ -109,7 +123,7 @@ fn count(text: &str, most: u32) -> Option<u32> {
     (digits && (1..=most).contains(&number)).then_some(number)
 }
 
-/// Reads `PATH`, `PATH@sims=N` or `PATH@none`.
+/// Reads `PATH`, `PATH@sims=N`, `PATH@mcts=N` or `PATH@none`.
 ///
 /// What follows the last `@` is an option if it is `none` or holds `=` but no path separator;
 /// any other `@` belongs to the path.
@@ -117,8 +131,14 @@ fn parse_agent(text: &str) -> Option<PolicySpec> {
     let (path, search) = match text.rsplit_once('@') {
         Some((path, "none")) => (path, AgentSearch::None),
         Some((path, option)) if option.contains('=') && !option.contains(['/', '\\']) => {
-            let simulations = count(option.strip_prefix("sims=")?, MAX_SIMULATIONS)?;
-            (path, AgentSearch::Simulations(simulations))
+            let (name, number) = option.split_once('=')?;
+            let simulations = count(number, MAX_SIMULATIONS)?;
+            let search = match name {
+                "sims" => AgentSearch::Simulations(simulations),
+                "mcts" => AgentSearch::Mcts(simulations),
+                _ => return None,
+            };
+            (path, search)
         }
         _ => (text, AgentSearch::Default),
     };

@@ -1,9 +1,11 @@
-//! Search: alpha-beta, endgame tables, and Gumbel tree search over an [`Evaluator`].
+//! Search: alpha-beta, endgame tables, Monte Carlo tree search, and Gumbel tree search over an
+//! [`Evaluator`].
 
 mod alpha_beta;
 mod endgame;
 mod evaluator;
 mod gumbel;
+mod mcts;
 mod packed;
 mod tree;
 
@@ -14,4 +16,8 @@ pub use endgame::{
 };
 pub use evaluator::{Evaluations, Evaluator, EvaluatorError};
 pub use gumbel::{GumbelConfig, GumbelSearch, RootResult};
+pub use mcts::{
+    MAX_PLAYOUT_PLIES, MAX_SIMULATIONS, MctsConfig, MctsError, MctsMove, MctsResult, MctsSearch,
+    MctsTree, Playouts, Proven,
+};
 pub use packed::{MAX_PACKED_PITS, MAX_PACKED_SEEDS, Packed, PackedChild, PackedRules};

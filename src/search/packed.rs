@@ -67,16 +67,18 @@ impl PackedRules {
             return None;
         }
         let mut laps = Box::new([Lap::default(); 256]);
+        // Where the last seed lies and what was added, anticlockwise and clockwise.
+        let strides = [1, pits - 1];
+        let mut reached = [(0, 0_u128); 2];
         for (seeds, lap) in laps.iter_mut().enumerate() {
             let clockwise = ruleset.direction() == Direction::Parity && seeds % 2 == 1;
-            let stride = if clockwise { pits - 1 } else { 1 };
-            let mut at = 0;
-            for _ in 0..seeds {
-                at = (at + stride) % pits;
-                lap.add += 1 << (8 * at);
-            }
-            lap.add = lap.add.wrapping_sub(seeds as u128);
+            let (at, add) = reached[usize::from(clockwise)];
+            lap.add = add.wrapping_sub(seeds as u128);
             lap.turn = 8 * at as u32;
+            for ((at, add), stride) in reached.iter_mut().zip(strides) {
+                *at = (*at + stride) % pits;
+                *add += 1 << (8 * *at);
+            }
         }
         Some(PackedRules {
             columns: ruleset.columns(),

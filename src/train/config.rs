@@ -9,10 +9,10 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::TrainError;
-use crate::policy::agent::MAX_SIMULATIONS;
 use crate::policy::agent_file::Learner;
 use crate::policy::weights::NetworkSizes;
 use crate::ruleset::{Ruleset, Variant};
+use crate::search::MAX_SIMULATIONS;
 
 /// All settings of a run, complete and checked.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -15,7 +15,7 @@ use endodoi::batch::{Batch, BatchConfig, ChildArrays, Seeds, StepArrays};
 use endodoi::policy::PolicySpec;
 use endodoi::reference::{b4_pit, s6_laps};
 use endodoi::rng::{self, Purpose};
-use endodoi::search::{SearchResult, alpha_beta};
+use endodoi::search::{MctsConfig, MctsTree, Playouts, SearchResult, alpha_beta};
 use endodoi::simulate::{GameTable, Instructions, SimulateConfig, simulate};
 use endodoi::{Position, Ruleset, RulesetFields, Side, Variant, perft};
 
@@ -161,6 +161,36 @@ fn alpha_beta_5(bencher: Bencher<'_, '_>, columns: usize) {
     bencher.counter(ItemsCount::new(nodes)).bench(|| {
         let found = alpha_beta(&start, 5).expect("an open game");
         assert_eq!(found.value, value);
+    });
+}
+
+/// Plays random games one after another to the end, as searches do; an item is a game.
+#[divan::bench(args = COLUMNS)]
+fn playouts(bencher: Bencher<'_, '_>, columns: usize) {
+    let games = 20_000 / columns as u64;
+    let playouts = Playouts::new(&ruleset(columns), u32::MAX);
+    let start = Position::start(&ruleset(columns));
+    let winners = random_games(columns, games, "scalar").winner;
+    let expected: i32 = winners.iter().map(|&winner| i32::from(winner)).sum();
+    bencher.counter(ItemsCount::new(games)).bench(|| {
+        let play = |game| {
+            let mut stream = rng::stream(rng::mix(0, game), 0, Purpose::Play);
+            i32::from(playouts.outcome(&start, &mut stream))
+        };
+        assert_eq!((0..games).map(play).sum::<i32>(), expected);
+    });
+}
+
+/// Searches the start by Monte Carlo; an item is a simulation.
+#[divan::bench(args = COLUMNS)]
+fn mcts_10000(bencher: Bencher<'_, '_>, columns: usize) {
+    let start = Position::start(&ruleset(columns));
+    bencher.counter(ItemsCount::new(10_000_u64)).bench(|| {
+        let mut tree = MctsTree::new(&start, MctsConfig::default()).expect("an open game");
+        let mut stream = rng::stream(1, 0, Purpose::Policy);
+        tree.grow(10_000, &mut stream).expect("in range");
+        let found = tree.result().expect("an open game");
+        assert_eq!(found.visits, 10_000);
     });
 }
 

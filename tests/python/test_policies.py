@@ -99,7 +99,7 @@ def test_a_ruleset_of_other_games_is_noticed() -> None:
         policies.Greedy(ruleset=SIX)(observations, masks[:1])
 
 
-@pytest.mark.parametrize("spec", ["random", "greedy", "alphabeta:4"])
+@pytest.mark.parametrize("spec", ["random", "greedy", "alphabeta:4", "mcts:800"])
 def test_specifications_make_players_and_name_them(spec: str) -> None:
     player = policies.from_spec(spec, ruleset=SIX)
     assert player.name == player.spec == spec
@@ -109,7 +109,9 @@ def test_specifications_make_players_and_name_them(spec: str) -> None:
         assert other.ruleset == player.ruleset
 
 
-@pytest.mark.parametrize("spec", ["", "foo", "alphabeta", "alphabeta:0", "alphabeta:65", "agent:"])
+@pytest.mark.parametrize(
+    "spec", ["", "foo", "alphabeta", "alphabeta:0", "alphabeta:65", "mcts:0", "agent:"]
+)
 def test_unknown_specifications_list_the_known_forms(spec: str) -> None:
     with pytest.raises(ed.PolicyError, match="expected random, greedy, alphabeta:N") as info:
         policies.from_spec(spec)

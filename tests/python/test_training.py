@@ -93,6 +93,21 @@ def test_the_search_is_chosen_by_simulations_or_specification(result: ed.TrainRe
         assert mask[rows, agent(observations, mask)].all()
 
 
+def test_an_agent_searches_by_monte_carlo(result: ed.TrainResult) -> None:
+    observations, infos = ed.VectorEnv(32, SIX, seed=1, random_opening_plies=4).reset()
+    mask = infos["action_mask"]
+    player = policies.Mcts(12, agent=result.run)
+    assert player.spec == f"agent:{result.run}@mcts=12"
+    assert player.ruleset == SIX
+    actions = player(observations, mask)
+    assert mask[np.arange(32), actions].all()
+    assert (policies.from_spec(player.spec)(observations, mask) == actions).all()
+    found = player.analyse(ed.Position.start(SIX))
+    assert found.simulations == found.visits.sum() == 12
+    with pytest.raises(ed.PolicyError, match="@mcts=N"):
+        policies.Mcts(0, agent=result.run)
+
+
 def test_an_agent_plays_simulations_and_boards_of_other_sizes(result: ed.TrainResult) -> None:
     table = ed.simulate(20, ruleset=SIX, south=result.load(), north="random", seed=1)
     assert table == ed.simulate(20, ruleset=SIX, south=f"agent:{result.agent}", seed=1)
