@@ -7,6 +7,7 @@ mod evaluator;
 mod gumbel;
 mod mcts;
 mod packed;
+mod solver;
 mod tree;
 
 pub use alpha_beta::{AlphaBetaSearch, MAX_DEPTH, SearchError, SearchResult, alpha_beta};
@@ -21,3 +22,7 @@ pub use mcts::{
     MctsTree, Playouts, Proven,
 };
 pub use packed::{MAX_PACKED_PITS, MAX_PACKED_SEEDS, Packed, PackedChild, PackedRules};
+pub use solver::{
+    Analysis, MoveValue, Solution, SolveError, SolveLimits, SolveProgress, Solver, SolverOptions,
+    WatchSolve,
+};

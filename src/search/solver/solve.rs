@@ -1,0 +1,644 @@
+//! Values, best moves and their bounds.
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use thiserror::Error;
+
+use crate::position::Position;
+use crate::ruleset::{Endless, Ruleset};
+use crate::search::endgame::{EndgameTable, TableError, TableProgress};
+use crate::search::solver::field::{Field, PackedField};
+use crate::search::solver::memory::{Memory, NO_COLUMN};
+use crate::search::solver::prove::Proof;
+use crate::search::solver::worker::{Control, Node};
+
+/// The most threads that may be asked for.
+const MAX_THREADS: usize = 1024;
+
+/// The least memory that may be asked for.
+const MIN_MEMORY: u64 = 1 << 16;
+
+/// The memory that a solver starts with, if it may have more.
+const FIRST_MEMORY: u64 = 16 << 20;
+
+/// What a solver builds by itself: a table of at most so many positions once so many nodes have
+/// been visited for one value.
+const STAGES: [(u64, u64); 3] = [(0, 3_000_000), (20_000_000, 41_000_000), (60_000_000, 160_000_000)];
+
+/// Why a position is not solved.
+#[derive(Debug, Error)]
+pub enum SolveError {
+    /// Endless sowings draw, so that values depend on what was captured before.
+    #[error("endless is draw, expected illegal: the solver values what is still to come")]
+    EndlessDraw,
+    /// The position is one of other rules.
+    #[error("the position has another ruleset than the solver: {found}, expected {expected}")]
+    Ruleset {
+        /// The rules of the position or table.
+        found: String,
+        /// The rules of the solver.
+        expected: String,
+    },
+    /// The boards have too many pits or seeds.
+    #[error("a board of {columns} columns with {seeds} seeds is too large for the solver")]
+    TooLarge {
+        /// Columns of the board.
+        columns: usize,
+        /// Seeds on the board.
+        seeds: u32,
+    },
+    /// A number is out of its range.
+    #[error("{field} is {value}, expected {low} to {high}")]
+    OutOfRange {
+        /// The field.
+        field: &'static str,
+        /// The value given.
+        value: f64,
+        /// The lowest value allowed.
+        low: f64,
+        /// The highest value allowed.
+        high: f64,
+    },
+    /// The system gave no memory.
+    #[error("no room for a memory of {bytes} bytes")]
+    Memory {
+        /// What was asked for.
+        bytes: u64,
+    },
+    /// The table could not be built.
+    #[error(transparent)]
+    Table(#[from] TableError),
+}
+
+/// How a solver works; nothing here changes a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SolverOptions {
+    /// Bytes of the transposition table, from 65,536; default 1 GiB, taken only when a search gets
+    /// long.
+    pub memory: u64,
+    /// 1 to 1,024; `None` for every core that the process may use.
+    pub num_threads: Option<usize>,
+}
+
+impl Default for SolverOptions {
+    fn default() -> SolverOptions {
+        SolverOptions {
+            memory: 1 << 30,
+            num_threads: None,
+        }
+    }
+}
+
+/// When a solver stops with bounds.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct SolveLimits {
+    /// Seconds; `None` for no limit.
+    pub seconds: Option<f64>,
+}
+
+/// How far a solver is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SolveProgress {
+    /// The value is at least this.
+    pub lower: i32,
+    /// The value is at most this.
+    pub upper: i32,
+    /// What is being decided: whether the value is at least this.
+    pub threshold: i32,
+    /// Plies searched for it.
+    pub depth: u32,
+    /// Positions visited so far.
+    pub nodes: u64,
+    /// Seconds since the start.
+    pub seconds: f64,
+    /// Seeds of the positions that the table in use holds.
+    pub table_seeds: u32,
+    /// The table that is being built, if one is.
+    pub building: Option<TableProgress>,
+}
+
+/// What a caller is told several times a second on its own thread; a break stops with bounds.
+pub type WatchSolve<'a> = dyn FnMut(&SolveProgress) -> ControlFlow<()> + 'a;
+
+/// What is proven of a position.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Solution {
+    /// The mover takes at least so many more of the seeds to come than the other side.
+    pub lower: i32,
+    /// And at most so many.
+    pub upper: i32,
+    /// Columns of all best moves, ascending; without an exact value those known to reach `lower`.
+    pub best_moves: Vec<u8>,
+    /// Whether `best_moves` has all best moves and no other.
+    pub complete: bool,
+    /// Positions visited.
+    pub nodes: u64,
+    /// Seconds taken, tables included.
+    pub seconds: f64,
+    /// Seeds of the positions that the table used last holds.
+    pub table_seeds: u32,
+}
+
+impl Solution {
+    /// Returns the value if it is exact.
+    pub fn value(&self) -> Option<i32> {
+        (self.lower == self.upper).then_some(self.lower)
+    }
+
+    /// Tells whether the value is proven and all best moves are known.
+    pub fn is_exact(&self) -> bool {
+        self.lower == self.upper && self.complete
+    }
+}
+
+/// What is proven of a move.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MoveValue {
+    /// The column.
+    pub column: u8,
+    /// After it, its capture included, the mover takes at least so many more seeds.
+    pub lower: i32,
+    /// And at most so many.
+    pub upper: i32,
+}
+
+/// What is proven of every legal move.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Analysis {
+    /// The legal moves, ascending by column.
+    pub moves: Vec<MoveValue>,
+    /// Positions visited.
+    pub nodes: u64,
+    /// Seconds taken, tables included.
+    pub seconds: f64,
+    /// Seeds of the positions that the table used last holds.
+    pub table_seeds: u32,
+}
+
+/// Proves values of positions of one rule set, and keeps what it learned for the next.
+///
+/// The value of a position is what the side to move still takes less what the other side still
+/// takes with perfect play, E1's rest included; endless play without captures is worth nothing
+/// more to either side, so that `quiet_limit` (E3) plays no part.
+///
+/// ```
+/// use endodoi::search::{SolveLimits, Solver, SolverOptions};
+/// use endodoi::{Position, Ruleset, RulesetFields, Variant};
+///
+/// let fields = RulesetFields { columns: Some(4), ..RulesetFields::default() };
+/// let ruleset = Ruleset::new(Variant::EnDodoi, &fields)?;
+/// let mut solver = Solver::new(&ruleset, &SolverOptions::default())?;
+/// let mut quietly = |_: &_| std::ops::ControlFlow::Continue(());
+/// let start = Position::start(&ruleset);
+/// let solution = solver.solve(&start, &SolveLimits::default(), &mut quietly)?;
+/// assert_eq!(solution.value(), Some(8));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct Solver {
+    ruleset: Ruleset,
+    most_memory: u64,
+    threads: usize,
+    memory: Memory,
+    table: Option<Arc<EndgameTable>>,
+    /// Whether the table was built here and may give way to a larger one.
+    own_table: bool,
+    field: Option<PackedField>,
+    field_seeds: u32,
+}
+
+/// The state of one call.
+struct Call<'a> {
+    control: Control,
+    started: Instant,
+    deadline: Option<Instant>,
+    stopped: bool,
+    lower: i32,
+    upper: i32,
+    watch: &'a mut WatchSolve<'a>,
+}
+
+impl Call<'_> {
+    fn nodes(&self) -> u64 {
+        self.control.nodes.load(Ordering::Relaxed)
+    }
+
+    /// Tells the caller how far it is, and notes if it is to stop.
+    fn tell(&mut self, threshold: i32, table_seeds: u32, building: Option<TableProgress>) -> bool {
+        let progress = SolveProgress {
+            lower: self.lower,
+            upper: self.upper,
+            threshold,
+            depth: self.control.depth.load(Ordering::Relaxed) as u32,
+            nodes: self.nodes(),
+            seconds: self.started.elapsed().as_secs_f64(),
+            table_seeds,
+            building,
+        };
+        let late = self
+            .deadline
+            .is_some_and(|deadline| Instant::now() >= deadline);
+        if late || (self.watch)(&progress).is_break() {
+            self.stopped = true;
+        }
+        !self.stopped
+    }
+}
+
+impl Solver {
+    /// Prepares a solver.
+    ///
+    /// # Errors
+    /// [`SolveError::EndlessDraw`], [`SolveError::OutOfRange`] for memory or threads,
+    /// [`SolveError::Memory`].
+    pub fn new(ruleset: &Ruleset, options: &SolverOptions) -> Result<Solver, SolveError> {
+        if ruleset.endless() == Endless::Draw {
+            return Err(SolveError::EndlessDraw);
+        }
+        let most_memory = options.memory;
+        if most_memory < MIN_MEMORY || usize::try_from(most_memory).is_err() {
+            return Err(SolveError::OutOfRange {
+                field: "memory",
+                value: most_memory as f64,
+                low: MIN_MEMORY as f64,
+                high: usize::MAX as f64,
+            });
+        }
+        let threads = match options.num_threads {
+            Some(threads) if (1..=MAX_THREADS).contains(&threads) => threads,
+            Some(threads) => {
+                return Err(SolveError::OutOfRange {
+                    field: "num_threads",
+                    value: threads as f64,
+                    low: 1.0,
+                    high: MAX_THREADS as f64,
+                });
+            }
+            None => thread::available_parallelism().map_or(1, usize::from),
+        };
+        let bytes = most_memory.min(FIRST_MEMORY);
+        Ok(Solver {
+            ruleset: *ruleset,
+            most_memory,
+            threads,
+            memory: Memory::new(bytes).ok_or(SolveError::Memory { bytes })?,
+            table: None,
+            own_table: true,
+            field: None,
+            field_seeds: 0,
+        })
+    }
+
+    /// Returns the rules.
+    pub const fn ruleset(&self) -> &Ruleset {
+        &self.ruleset
+    }
+
+    /// Returns the table in use.
+    pub const fn table(&self) -> Option<&Arc<EndgameTable>> {
+        self.table.as_ref()
+    }
+
+    /// Uses a table in place of those that the solver builds by itself.
+    ///
+    /// # Errors
+    /// [`SolveError::Ruleset`] for a table of other rules.
+    pub fn use_table(&mut self, table: Arc<EndgameTable>) -> Result<(), SolveError> {
+        if !table.is_for(&self.ruleset) {
+            return Err(self.foreign(table.ruleset()));
+        }
+        self.table = Some(table);
+        self.own_table = false;
+        Ok(())
+    }
+
+    /// Proves the value of a position and finds all its best moves.
+    ///
+    /// # Errors
+    /// [`SolveError::Ruleset`] for a position of other rules, [`SolveError::TooLarge`],
+    /// [`SolveError::Memory`], [`SolveError::OutOfRange`] for seconds below 0.
+    pub fn solve(
+        &mut self,
+        position: &Position,
+        limits: &SolveLimits,
+        watch: &mut WatchSolve<'_>,
+    ) -> Result<Solution, SolveError> {
+        let mut call = self.begin(position, limits, watch)?;
+        if position.is_over() {
+            return Ok(self.solution(&call, (0, 0), Vec::new(), true));
+        }
+        let root = self.root(position)?;
+        let (lower, upper) = self.bounds(&root, None, &mut call)?;
+        let mut best_moves = Vec::new();
+        let first = self.memory.probe(root.key).map(|entry| entry.column);
+        for (column, kid, captured) in self.kids(&root)? {
+            if lower < upper {
+                // The move that the proof of `lower` went through.
+                if Some(column) == first && first != Some(NO_COLUMN) && lower > -root.seeds {
+                    best_moves.push(column);
+                }
+                continue;
+            }
+            let threshold = captured - lower + 1;
+            match self.prove(&kid, threshold, &mut call)? {
+                Some(bound) if bound < threshold => best_moves.push(column),
+                Some(_) => {}
+                None => break,
+            }
+        }
+        let complete = lower == upper && !call.stopped;
+        Ok(self.solution(&call, (lower, upper), best_moves, complete))
+    }
+
+    /// Proves the value of every legal move of a position.
+    ///
+    /// # Errors
+    /// As [`Solver::solve`].
+    pub fn analyse(
+        &mut self,
+        position: &Position,
+        limits: &SolveLimits,
+        watch: &mut WatchSolve<'_>,
+    ) -> Result<Analysis, SolveError> {
+        let mut call = self.begin(position, limits, watch)?;
+        let mut moves = Vec::new();
+        if !position.is_over() {
+            let root = self.root(position)?;
+            let mut guess = None;
+            for (column, kid, captured) in self.kids(&root)? {
+                let guessed = guess.map(|guess: i32| captured - guess);
+                let (lower, upper) = self.bounds(&kid, guessed, &mut call)?;
+                guess = Some(captured - lower);
+                moves.push(MoveValue {
+                    column,
+                    lower: captured - upper,
+                    upper: captured - lower,
+                });
+            }
+        }
+        Ok(Analysis {
+            moves,
+            nodes: call.nodes(),
+            seconds: call.started.elapsed().as_secs_f64(),
+            table_seeds: self.table_seeds(),
+        })
+    }
+
+    fn foreign(&self, found: &Ruleset) -> SolveError {
+        SolveError::Ruleset {
+            found: format!("{found:?}"),
+            expected: format!("{:?}", self.ruleset),
+        }
+    }
+
+    fn table_seeds(&self) -> u32 {
+        self.table.as_ref().map_or(0, |table| table.max_seeds())
+    }
+
+    fn begin<'a>(
+        &mut self,
+        position: &Position,
+        limits: &SolveLimits,
+        watch: &'a mut WatchSolve<'a>,
+    ) -> Result<Call<'a>, SolveError> {
+        if position.ruleset() != &self.ruleset {
+            return Err(self.foreign(position.ruleset()));
+        }
+        let started = Instant::now();
+        let deadline = match limits.seconds {
+            None => None,
+            Some(seconds) => {
+                let wait = Duration::try_from_secs_f64(seconds).ok();
+                let end = wait.and_then(|wait| started.checked_add(wait));
+                Some(end.ok_or(SolveError::OutOfRange {
+                    field: "seconds",
+                    value: seconds,
+                    low: 0.0,
+                    high: 1e9,
+                })?)
+            }
+        };
+        Ok(Call {
+            control: Control::default(),
+            started,
+            deadline,
+            stopped: false,
+            lower: 0,
+            upper: 0,
+            watch,
+        })
+    }
+
+    /// Returns the position as a node, after making sure that its boards have numbers.
+    fn root(&mut self, position: &Position) -> Result<Node<<PackedField as Field>::Board>, SolveError> {
+        let seeds = position.board().seeds_on_board();
+        let too_large = || SolveError::TooLarge {
+            columns: position.board().columns(),
+            seeds,
+        };
+        if self.field.is_none() || seeds > self.field_seeds {
+            self.field = Some(PackedField::new(&self.ruleset, seeds).ok_or_else(too_large)?);
+            self.field_seeds = seeds;
+        }
+        let field = self.field.as_ref().ok_or_else(too_large)?;
+        let board = field.board(position).ok_or_else(too_large)?;
+        Ok(Node {
+            board,
+            key: field.key(&board),
+            seeds: seeds as i32,
+        })
+    }
+
+    /// Lists the legal moves of a node: column, where it leads, what it captures.
+    fn kids<B>(&self, node: &Node<B>) -> Result<Vec<(u8, Node<B>, i32)>, SolveError>
+    where
+        PackedField: Field<Board = B>,
+    {
+        let Some(field) = &self.field else {
+            return Ok(Vec::new());
+        };
+        let candidates = field.candidates(&node.board);
+        Ok((0..64_u8)
+            .filter(|column| candidates >> column & 1 == 1)
+            .filter_map(|column| {
+                let (board, captured) = field.sow(&node.board, usize::from(column))?;
+                let kid = Node {
+                    key: field.key(&board),
+                    board,
+                    seeds: node.seeds - captured,
+                };
+                Some((column, kid, captured))
+            })
+            .collect())
+    }
+
+    /// Narrows the bounds of a node until they meet or the call is stopped.
+    fn bounds<B>(
+        &mut self,
+        node: &Node<B>,
+        guess: Option<i32>,
+        call: &mut Call<'_>,
+    ) -> Result<(i32, i32), SolveError>
+    where
+        PackedField: Field<Board = B>,
+    {
+        let known = self.memory.probe(node.key);
+        let (mut lower, mut upper) = known.map_or((-node.seeds, node.seeds), |entry| {
+            (entry.lower, entry.upper)
+        });
+        let mut threshold = guess.unwrap_or(1);
+        while lower < upper && !call.stopped {
+            threshold = threshold.clamp(lower + 1, upper);
+            (call.lower, call.upper) = (lower, upper);
+            let Some(bound) = self.prove(node, threshold, call)? else {
+                break;
+            };
+            // Values of one position nearly always have the parity of its seeds.
+            if bound >= threshold {
+                lower = lower.max(bound);
+                threshold = lower + 2;
+            } else {
+                upper = upper.min(bound);
+                threshold = upper - 1;
+            }
+        }
+        Ok((lower, upper))
+    }
+
+    /// Proves a bound on one side of the threshold; `None` if the call is stopped.
+    fn prove<B>(
+        &mut self,
+        node: &Node<B>,
+        threshold: i32,
+        call: &mut Call<'_>,
+    ) -> Result<Option<i32>, SolveError>
+    where
+        PackedField: Field<Board = B>,
+    {
+        if threshold > node.seeds {
+            return Ok(Some(node.seeds));
+        }
+        if threshold <= -node.seeds {
+            return Ok(Some(-node.seeds));
+        }
+        let from = call.nodes();
+        for stage in 0..STAGES.len() {
+            if !self.prepare(stage, node.seeds, threshold, call)? {
+                return Ok(None);
+            }
+            let Some(field) = &self.field else {
+                return Ok(None);
+            };
+            if let (Some(table), true) = (&self.table, node.seeds <= self.table_seeds() as i32) {
+                return Ok(Some(field.table_value(table, &node.board)));
+            }
+            let proof = Proof {
+                field,
+                table: self.table.as_deref(),
+                memory: &self.memory,
+                threads: self.threads,
+            };
+            let end = STAGES.get(stage + 1).map(|next| from + next.0);
+            let seeds = self.table_seeds();
+            let control = Control::default();
+            control.nodes.store(call.nodes(), Ordering::Relaxed);
+            let bound = proof.run(node, threshold, &control, &mut || {
+                let nodes = control.nodes.load(Ordering::Relaxed);
+                call.control.nodes.store(nodes, Ordering::Relaxed);
+                let depth = control.depth.load(Ordering::Relaxed);
+                call.control.depth.store(depth, Ordering::Relaxed);
+                call.tell(threshold, seeds, None) && end.is_none_or(|end| nodes < end)
+            });
+            let nodes = control.nodes.load(Ordering::Relaxed);
+            call.control.nodes.store(nodes, Ordering::Relaxed);
+            if bound.is_some() || call.stopped {
+                return Ok(bound);
+            }
+        }
+        Ok(None)
+    }
+
+    /// Makes ready for a stage: the larger memory, the larger table; `false` if stopped meanwhile.
+    fn prepare(
+        &mut self,
+        stage: usize,
+        seeds: i32,
+        threshold: i32,
+        call: &mut Call<'_>,
+    ) -> Result<bool, SolveError> {
+        if stage > 0 && self.memory.bytes() < self.most_memory / 2 {
+            let bytes = self.most_memory;
+            let larger = Memory::new(bytes).ok_or(SolveError::Memory { bytes })?;
+            if let Some(field) = &self.field {
+                self.memory.pour_into(&larger, |tag| field.place(tag));
+            }
+            self.memory = larger;
+        }
+        if !self.own_table {
+            return Ok(true);
+        }
+        let positions = STAGES[stage].1;
+        let most = seeds.saturating_sub(1).max(0) as u32;
+        let wanted = seeds_within(self.ruleset.pits() as u64, positions).min(most);
+        if self.table.as_ref().is_some_and(|table| table.max_seeds() >= wanted) {
+            return Ok(true);
+        }
+        let held = self.table_seeds();
+        let built = EndgameTable::build(
+            &self.ruleset,
+            wanted,
+            Some(self.threads),
+            &mut |progress| {
+                if call.tell(threshold, held, Some(progress)) {
+                    ControlFlow::Continue(())
+                } else {
+                    ControlFlow::Break(())
+                }
+            },
+        );
+        match built {
+            Ok(table) => {
+                self.table = Some(Arc::new(table));
+                Ok(true)
+            }
+            Err(TableError::Stopped { .. }) => Ok(false),
+            // A larger table only helps; what there is goes on.
+            Err(TableError::Memory { .. }) => Ok(true),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn solution(
+        &self,
+        call: &Call<'_>,
+        (lower, upper): (i32, i32),
+        best_moves: Vec<u8>,
+        complete: bool,
+    ) -> Solution {
+        Solution {
+            lower,
+            upper,
+            best_moves,
+            complete,
+            nodes: call.nodes(),
+            seconds: call.started.elapsed().as_secs_f64(),
+            table_seeds: self.table_seeds(),
+        }
+    }
+}
+
+/// Returns the most seeds whose boards of `pits` are at most so many, up to 127.
+fn seeds_within(pits: u64, positions: u64) -> u32 {
+    let mut boards: u128 = 1;
+    for seeds in 1..=127_u32 {
+        boards = boards * (u128::from(pits) + u128::from(seeds)) / u128::from(seeds);
+        if boards > u128::from(positions) {
+            return seeds - 1;
+        }
+    }
+    127
+}
