@@ -81,7 +81,10 @@ impl Memory {
     /// The system gives the pages when they are first written.
     pub(super) fn new(bytes: u64) -> Option<Memory> {
         let lines = (bytes / (8 * LINE as u64)).max(1);
-        let words = usize::try_from(lines).ok()?.checked_add(1)?.checked_mul(LINE)?;
+        let words = usize::try_from(lines)
+            .ok()?
+            .checked_add(1)?
+            .checked_mul(LINE)?;
         let words: Box<[AtomicU64]> = bytemuck::allocation::try_zeroed_slice_box(words).ok()?;
         let offset = words.as_ptr().align_offset(8 * LINE).min(LINE);
         Some(Memory {
@@ -94,6 +97,15 @@ impl Memory {
     /// Returns its size in bytes.
     pub(super) const fn bytes(&self) -> u64 {
         self.lines * 8 * LINE as u64
+    }
+
+    /// Forgets everything.
+    pub(super) fn clear(&self) {
+        for word in &self.words {
+            if word.load(Ordering::Relaxed) != 0 {
+                word.store(0, Ordering::Relaxed);
+            }
+        }
     }
 
     /// Copies every entry into a memory whose places are named by `place` from tags.

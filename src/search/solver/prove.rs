@@ -6,9 +6,9 @@ use std::thread;
 use std::time::Duration;
 
 use crate::search::endgame::EndgameTable;
-use crate::search::solver::field::Field;
+use crate::search::solver::field::{Field, Node};
 use crate::search::solver::memory::Memory;
-use crate::search::solver::worker::{Control, Node, Worker};
+use crate::search::solver::worker::{Control, Worker};
 
 /// How often the caller is asked whether to go on.
 const ASKED_EVERY: Duration = Duration::from_millis(25);

@@ -11,10 +11,10 @@ use thiserror::Error;
 use crate::position::Position;
 use crate::ruleset::{Endless, Ruleset};
 use crate::search::endgame::{EndgameTable, TableError, TableProgress};
-use crate::search::solver::field::{Field, PackedField};
-use crate::search::solver::memory::{Memory, NO_COLUMN};
+use crate::search::solver::field::{Field, Fields, Node};
+use crate::search::solver::memory::Memory;
 use crate::search::solver::prove::Proof;
-use crate::search::solver::worker::{Control, Node};
+use crate::search::solver::worker::Control;
 
 /// The most threads that may be asked for.
 const MAX_THREADS: usize = 1024;
@@ -27,7 +27,11 @@ const FIRST_MEMORY: u64 = 16 << 20;
 
 /// What a solver builds by itself: a table of at most so many positions once so many nodes have
 /// been visited for one value.
-const STAGES: [(u64, u64); 3] = [(0, 3_000_000), (20_000_000, 41_000_000), (60_000_000, 160_000_000)];
+const STAGES: [(u64, u64); 3] = [
+    (0, 3_000_000),
+    (20_000_000, 41_000_000),
+    (60_000_000, 160_000_000),
+];
 
 /// Why a position is not solved.
 #[derive(Debug, Error)]
@@ -207,8 +211,7 @@ pub struct Solver {
     table: Option<Arc<EndgameTable>>,
     /// Whether the table was built here and may give way to a larger one.
     own_table: bool,
-    field: Option<PackedField>,
-    field_seeds: u32,
+    field: Option<Fields>,
 }
 
 /// The state of one call.
@@ -289,7 +292,6 @@ impl Solver {
             table: None,
             own_table: true,
             field: None,
-            field_seeds: 0,
         })
     }
 
@@ -331,27 +333,39 @@ impl Solver {
         if position.is_over() {
             return Ok(self.solution(&call, (0, 0), Vec::new(), true));
         }
-        let root = self.root(position)?;
-        let (lower, upper) = self.bounds(&root, None, &mut call)?;
-        let mut best_moves = Vec::new();
+        match self.field(position) {
+            Fields::Packed(field) => self.solve_on(&*field, position, &mut call),
+            Fields::Wide(field) => self.solve_on(&*field, position, &mut call),
+        }
+    }
+
+    fn solve_on<F: Field>(
+        &mut self,
+        field: &F,
+        position: &Position,
+        call: &mut Call<'_>,
+    ) -> Result<Solution, SolveError> {
+        let root = field.node(position).ok_or_else(|| too_large(position))?;
+        let (lower, upper) = self.bounds(field, &root, None, call)?;
+        // The move that the proof of `lower` went through.
         let first = self.memory.probe(root.key).map(|entry| entry.column);
-        for (column, kid, captured) in self.kids(&root)? {
+        let mut best_moves = Vec::new();
+        for (column, kid, captured) in kids(field, &root) {
             if lower < upper {
-                // The move that the proof of `lower` went through.
-                if Some(column) == first && first != Some(NO_COLUMN) && lower > -root.seeds {
+                if Some(column) == first && lower > -root.seeds {
                     best_moves.push(column);
                 }
                 continue;
             }
             let threshold = captured - lower + 1;
-            match self.prove(&kid, threshold, &mut call)? {
+            match self.prove(field, &kid, threshold, call)? {
                 Some(bound) if bound < threshold => best_moves.push(column),
                 Some(_) => {}
                 None => break,
             }
         }
         let complete = lower == upper && !call.stopped;
-        Ok(self.solution(&call, (lower, upper), best_moves, complete))
+        Ok(self.solution(call, (lower, upper), best_moves, complete))
     }
 
     /// Proves the value of every legal move of a position.
@@ -365,27 +379,58 @@ impl Solver {
         watch: &mut WatchSolve<'_>,
     ) -> Result<Analysis, SolveError> {
         let mut call = self.begin(position, limits, watch)?;
-        let mut moves = Vec::new();
-        if !position.is_over() {
-            let root = self.root(position)?;
-            let mut guess = None;
-            for (column, kid, captured) in self.kids(&root)? {
-                let guessed = guess.map(|guess: i32| captured - guess);
-                let (lower, upper) = self.bounds(&kid, guessed, &mut call)?;
-                guess = Some(captured - lower);
-                moves.push(MoveValue {
-                    column,
-                    lower: captured - upper,
-                    upper: captured - lower,
-                });
+        let moves = if position.is_over() {
+            Vec::new()
+        } else {
+            match self.field(position) {
+                Fields::Packed(field) => self.analyse_on(&*field, position, &mut call)?,
+                Fields::Wide(field) => self.analyse_on(&*field, position, &mut call)?,
             }
-        }
+        };
         Ok(Analysis {
             moves,
             nodes: call.nodes(),
             seconds: call.started.elapsed().as_secs_f64(),
             table_seeds: self.table_seeds(),
         })
+    }
+
+    fn analyse_on<F: Field>(
+        &mut self,
+        field: &F,
+        position: &Position,
+        call: &mut Call<'_>,
+    ) -> Result<Vec<MoveValue>, SolveError> {
+        let root = field.node(position).ok_or_else(|| too_large(position))?;
+        let mut guess = None;
+        let mut moves = Vec::new();
+        for (column, kid, captured) in kids(field, &root) {
+            let guessed = guess.map(|guess: i32| captured - guess);
+            let (lower, upper) = self.bounds(field, &kid, guessed, call)?;
+            guess = Some(captured - lower);
+            moves.push(MoveValue {
+                column,
+                lower: captured - upper,
+                upper: captured - lower,
+            });
+        }
+        Ok(moves)
+    }
+
+    /// Returns the boards that hold a position.
+    fn field(&mut self, position: &Position) -> Fields {
+        let seeds = position.board().seeds_on_board();
+        let field = match self.field.take() {
+            Some(field) if field.seeds() >= seeds => field,
+            // Places and tags of larger boards may be others.
+            _ => {
+                let field = Fields::new(&self.ruleset, seeds);
+                self.memory.clear();
+                field
+            }
+        };
+        self.field = Some(field.clone());
+        field
     }
 
     fn foreign(&self, found: &Ruleset) -> SolveError {
@@ -433,59 +478,14 @@ impl Solver {
         })
     }
 
-    /// Returns the position as a node, after making sure that its boards have numbers.
-    fn root(&mut self, position: &Position) -> Result<Node<<PackedField as Field>::Board>, SolveError> {
-        let seeds = position.board().seeds_on_board();
-        let too_large = || SolveError::TooLarge {
-            columns: position.board().columns(),
-            seeds,
-        };
-        if self.field.is_none() || seeds > self.field_seeds {
-            self.field = Some(PackedField::new(&self.ruleset, seeds).ok_or_else(too_large)?);
-            self.field_seeds = seeds;
-        }
-        let field = self.field.as_ref().ok_or_else(too_large)?;
-        let board = field.board(position).ok_or_else(too_large)?;
-        Ok(Node {
-            board,
-            key: field.key(&board),
-            seeds: seeds as i32,
-        })
-    }
-
-    /// Lists the legal moves of a node: column, where it leads, what it captures.
-    fn kids<B>(&self, node: &Node<B>) -> Result<Vec<(u8, Node<B>, i32)>, SolveError>
-    where
-        PackedField: Field<Board = B>,
-    {
-        let Some(field) = &self.field else {
-            return Ok(Vec::new());
-        };
-        let candidates = field.candidates(&node.board);
-        Ok((0..64_u8)
-            .filter(|column| candidates >> column & 1 == 1)
-            .filter_map(|column| {
-                let (board, captured) = field.sow(&node.board, usize::from(column))?;
-                let kid = Node {
-                    key: field.key(&board),
-                    board,
-                    seeds: node.seeds - captured,
-                };
-                Some((column, kid, captured))
-            })
-            .collect())
-    }
-
     /// Narrows the bounds of a node until they meet or the call is stopped.
-    fn bounds<B>(
+    fn bounds<F: Field>(
         &mut self,
-        node: &Node<B>,
+        field: &F,
+        node: &Node<F::Board>,
         guess: Option<i32>,
         call: &mut Call<'_>,
-    ) -> Result<(i32, i32), SolveError>
-    where
-        PackedField: Field<Board = B>,
-    {
+    ) -> Result<(i32, i32), SolveError> {
         let known = self.memory.probe(node.key);
         let (mut lower, mut upper) = known.map_or((-node.seeds, node.seeds), |entry| {
             (entry.lower, entry.upper)
@@ -494,7 +494,7 @@ impl Solver {
         while lower < upper && !call.stopped {
             threshold = threshold.clamp(lower + 1, upper);
             (call.lower, call.upper) = (lower, upper);
-            let Some(bound) = self.prove(node, threshold, call)? else {
+            let Some(bound) = self.prove(field, node, threshold, call)? else {
                 break;
             };
             // Values of one position nearly always have the parity of its seeds.
@@ -510,15 +510,13 @@ impl Solver {
     }
 
     /// Proves a bound on one side of the threshold; `None` if the call is stopped.
-    fn prove<B>(
+    fn prove<F: Field>(
         &mut self,
-        node: &Node<B>,
+        field: &F,
+        node: &Node<F::Board>,
         threshold: i32,
         call: &mut Call<'_>,
-    ) -> Result<Option<i32>, SolveError>
-    where
-        PackedField: Field<Board = B>,
-    {
+    ) -> Result<Option<i32>, SolveError> {
         if threshold > node.seeds {
             return Ok(Some(node.seeds));
         }
@@ -527,12 +525,9 @@ impl Solver {
         }
         let from = call.nodes();
         for stage in 0..STAGES.len() {
-            if !self.prepare(stage, node.seeds, threshold, call)? {
+            if !self.prepare(field, (stage, node.seeds, threshold), call)? {
                 return Ok(None);
             }
-            let Some(field) = &self.field else {
-                return Ok(None);
-            };
             if let (Some(table), true) = (&self.table, node.seeds <= self.table_seeds() as i32) {
                 return Ok(Some(field.table_value(table, &node.board)));
             }
@@ -563,19 +558,16 @@ impl Solver {
     }
 
     /// Makes ready for a stage: the larger memory, the larger table; `false` if stopped meanwhile.
-    fn prepare(
+    fn prepare<F: Field>(
         &mut self,
-        stage: usize,
-        seeds: i32,
-        threshold: i32,
+        field: &F,
+        (stage, seeds, threshold): (usize, i32, i32),
         call: &mut Call<'_>,
     ) -> Result<bool, SolveError> {
         if stage > 0 && self.memory.bytes() < self.most_memory / 2 {
             let bytes = self.most_memory;
             let larger = Memory::new(bytes).ok_or(SolveError::Memory { bytes })?;
-            if let Some(field) = &self.field {
-                self.memory.pour_into(&larger, |tag| field.place(tag));
-            }
+            self.memory.pour_into(&larger, |tag| field.place(tag));
             self.memory = larger;
         }
         if !self.own_table {
@@ -584,22 +576,22 @@ impl Solver {
         let positions = STAGES[stage].1;
         let most = seeds.saturating_sub(1).max(0) as u32;
         let wanted = seeds_within(self.ruleset.pits() as u64, positions).min(most);
-        if self.table.as_ref().is_some_and(|table| table.max_seeds() >= wanted) {
+        if self
+            .table
+            .as_ref()
+            .is_some_and(|table| table.max_seeds() >= wanted)
+        {
             return Ok(true);
         }
         let held = self.table_seeds();
-        let built = EndgameTable::build(
-            &self.ruleset,
-            wanted,
-            Some(self.threads),
-            &mut |progress| {
+        let built =
+            EndgameTable::build(&self.ruleset, wanted, Some(self.threads), &mut |progress| {
                 if call.tell(threshold, held, Some(progress)) {
                     ControlFlow::Continue(())
                 } else {
                     ControlFlow::Break(())
                 }
-            },
-        );
+            });
         match built {
             Ok(table) => {
                 self.table = Some(Arc::new(table));
@@ -628,6 +620,30 @@ impl Solver {
             seconds: call.started.elapsed().as_secs_f64(),
             table_seeds: self.table_seeds(),
         }
+    }
+}
+
+/// Lists the legal moves of a node: column, where it leads, what it captures.
+fn kids<F: Field>(field: &F, node: &Node<F::Board>) -> Vec<(u8, Node<F::Board>, i32)> {
+    let candidates = field.candidates(&node.board);
+    (0..64_u8)
+        .filter(|column| candidates >> column & 1 == 1)
+        .filter_map(|column| {
+            let (board, captured) = field.sow(&node.board, usize::from(column))?;
+            let kid = Node {
+                key: field.key(&board),
+                board,
+                seeds: node.seeds - captured,
+            };
+            Some((column, kid, captured))
+        })
+        .collect()
+}
+
+fn too_large(position: &Position) -> SolveError {
+    SolveError::TooLarge {
+        columns: position.board().columns(),
+        seeds: position.board().seeds_on_board(),
     }
 }
 

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use crate::search::endgame::EndgameTable;
-use crate::search::solver::field::{Field, Key};
+use crate::search::solver::field::{Field, Key, Node};
 use crate::search::solver::memory::{Entry, Memory, NO_COLUMN};
 
 /// Nodes between two looks at what the other threads do.
@@ -24,14 +24,6 @@ pub(super) struct Control {
     pub(super) nodes: AtomicU64,
     /// The greatest depth reached.
     pub(super) depth: AtomicU64,
-}
-
-/// A position inside the tree.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Node<B> {
-    pub(super) board: B,
-    pub(super) key: Key,
-    pub(super) seeds: i32,
 }
 
 /// A move inside the tree and where it leads.
