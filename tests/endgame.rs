@@ -201,7 +201,7 @@ fn starts_have_their_golden_values() {
     let mut checked = 0;
     for wanted in golden().values {
         let seeds = u32::try_from(2 * wanted.columns * wanted.seeds).expect("few");
-        if wanted.columns > 4 || seeds > 24 {
+        if wanted.columns > 4 || wanted.columns == 4 && seeds > 16 {
             continue;
         }
         let rules = changed(&dodoi(wanted.columns), |fields| {
@@ -217,7 +217,7 @@ fn starts_have_their_golden_values() {
         assert_eq!(i64::from(value.expect("fits")), wanted.value, "{wanted:?}");
         checked += 1;
     }
-    assert_eq!(checked, 33);
+    assert_eq!(checked, 30);
 }
 
 /// A line of the exam: moves of the mover, South, and the margin each leads to.
