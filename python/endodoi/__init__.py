@@ -18,7 +18,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from endodoi import errors, policies
+from endodoi import errors, policies, tables
 from endodoi._core import GameRecord, Position, Ruleset, Sowing, __version__
 from endodoi.env import Env
 from endodoi.errors import (
@@ -35,6 +35,7 @@ from endodoi.errors import (
     RulesetError,
     SetupError,
     SimulationError,
+    TableError,
     TrainError,
 )
 from endodoi.registration import register
@@ -67,6 +68,7 @@ __all__ = [
     "SetupError",
     "SimulationError",
     "Sowing",
+    "TableError",
     "TrainError",
     "TrainResult",
     "VectorEnv",
@@ -74,6 +76,7 @@ __all__ = [
     "errors",
     "policies",
     "simulate",
+    "tables",
     "train",
 ]
 

@@ -1,6 +1,8 @@
 # The extension module. Docstrings stand in the module itself.
 
+import os
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any, Literal, SupportsIndex, TypeAlias, final, overload
 
 import numpy as np
@@ -8,6 +10,7 @@ import numpy.typing as npt
 
 __all__ = [
     "Batch",
+    "EndgameTable",
     "GameRecord",
     "GameTable",
     "Player",
@@ -25,6 +28,45 @@ __all__ = [
 __version__: str
 
 _Whole: TypeAlias = SupportsIndex
+
+@final
+class EndgameTable:
+    @staticmethod
+    def build(
+        ruleset: Ruleset,
+        max_seeds: _Whole,
+        *,
+        num_threads: _Whole | None = None,
+        progress: Callable[[int], object] | None = None,
+    ) -> EndgameTable: ...
+    @staticmethod
+    def open(path: str | os.PathLike[str], ruleset: Ruleset | None = None) -> EndgameTable: ...
+    @staticmethod
+    def file_name(ruleset: Ruleset, max_seeds: _Whole) -> str: ...
+    def save(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        replace: bool = False,
+        progress: Callable[[int], object] | None = None,
+    ) -> None: ...
+    def verify(
+        self,
+        *,
+        all_positions: bool = False,
+        num_threads: _Whole | None = None,
+        progress: Callable[[int], object] | None = None,
+    ) -> None: ...
+    def value(self, position: Position) -> int: ...
+    @property
+    def ruleset(self) -> Ruleset: ...
+    @property
+    def max_seeds(self) -> int: ...
+    @property
+    def positions(self) -> int: ...
+    @property
+    def path(self) -> Path | None: ...
+    def __reduce__(self) -> tuple[Callable[..., EndgameTable], tuple[Path, Ruleset]]: ...
 
 @final
 class Ruleset:

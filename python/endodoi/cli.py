@@ -15,6 +15,7 @@ from endodoi.errors import ArgumentValueError, EndodoiError, MissingExtraError, 
 from endodoi.learning_curve import draw_learning_curve
 from endodoi.places import check_place
 from endodoi.simulation import Plan, Summary
+from endodoi.table_commands import add_tables
 from endodoi.training import find_trainer, run_trainer
 
 if TYPE_CHECKING:
@@ -105,6 +106,7 @@ def make_parser() -> argparse.ArgumentParser:
     add_simulate(commands, rules)
     add_train(commands)
     add_show_and_perft(commands, rules)
+    add_tables(commands, rules, ruleset_of)
     version = commands.add_parser("version", help="say what is installed")
     version.set_defaults(run=version_command)
     return parser

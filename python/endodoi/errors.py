@@ -7,6 +7,11 @@ attributes hold the same as values. All of them can be pickled.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import os
+
 __all__ = [
     "AgentError",
     "ArgumentTypeError",
@@ -21,6 +26,7 @@ __all__ = [
     "RulesetError",
     "SetupError",
     "SimulationError",
+    "TableError",
     "TrainError",
 ]
 
@@ -165,6 +171,34 @@ class SimulationError(EndodoiError, ValueError):
     field: str = ""
     #: The value given.
     value: object = None
+
+
+class TableError(EndodoiError, ValueError):
+    """An endgame table cannot be built, opened or used."""
+
+    #: What is wrong: ``out_of_range``, ``endless_draw``, ``too_large``, ``memory``, ``threads``,
+    #: ``stopped``, ``ruleset``, ``too_many_seeds``, ``in_memory``, or of a file ``io``, ``exists``,
+    #: ``not_a_table``, ``format_version``, ``length``, ``header``, ``ruleset``, ``damaged``,
+    #: ``inconsistent``.
+    kind: str = ""
+    #: The file, where it is one.
+    path: str | os.PathLike[str] | None = None
+    #: The argument's or quantity's name.
+    field: str = ""
+    #: The value given.
+    value: object = None
+    #: The smallest number allowed, where it is a number.
+    low: int | None = None
+    #: The largest number allowed, where it is a number.
+    high: int | None = None
+    #: What the table has: rules, bytes, format version, or the value of a position.
+    found: object = None
+    #: What it should have.
+    expected: object = None
+    #: The block that is damaged, counted from 0.
+    block: int | None = None
+    #: The number of the position whose value its moves contradict.
+    index: int | None = None
 
 
 class TrainError(EndodoiError, RuntimeError):

@@ -25,6 +25,8 @@ class Progress:
     ----------
     games : int
         Games to be played.
+    unit : str
+        What is counted if not games.
     progress : bool, callable, "tqdm" or None
         A function that takes the games finished; ``"tqdm"`` a bar of tqdm; True a line on the
         error output, or in a notebook a bar where tqdm is installed; False nothing; None as True
@@ -43,8 +45,15 @@ class Progress:
         If ``"tqdm"`` is asked for and tqdm is not installed.
     """
 
-    def __init__(self, games: int, progress: bool | str | Callable[[int], object] | None) -> None:
+    def __init__(
+        self,
+        games: int,
+        progress: bool | str | Callable[[int], object] | None,
+        *,
+        unit: str = "game",
+    ) -> None:
         self.games = games
+        self.unit = unit
         self.began = self.shown = time.monotonic()
         self.finished = self.written = 0
         self.open = False
@@ -84,7 +93,7 @@ class Progress:
     def write_line(self) -> None:
         """Write the line of the games finished."""
         rate = self.finished / (time.monotonic() - self.began)
-        line = f"{self.finished:,} of {self.games:,} games, {rate:,.0f} each second"
+        line = f"{self.finished:,} of {self.games:,} {self.unit}s, {rate:,.0f} each second"
         # A line that wraps cannot be written over, one that is longer has to be.
         line = line.ljust(self.written)[: line_width()]
         self.written = len(line.rstrip())
@@ -96,7 +105,7 @@ class Progress:
         self.finished = finished
         if self.make_bar is not None and self.is_due(BAR_SECONDS):
             if self.bar is None:
-                self.bar = self.make_bar(total=self.games, unit="game", unit_scale=True)
+                self.bar = self.make_bar(total=self.games, unit=self.unit, unit_scale=True)
             self.bar.update(finished - self.bar.n)
 
     def __enter__(self) -> Progress:  # noqa: PYI034

@@ -25,6 +25,7 @@ mod ruleset;
 mod seeds;
 mod simulate;
 mod sowing;
+mod tables;
 
 use pyo3::prelude::*;
 
@@ -54,6 +55,8 @@ mod _core {
     use super::simulate::{sample_size, simulate};
     #[pymodule_export]
     use super::sowing::PySowing;
+    #[pymodule_export]
+    use super::tables::PyEndgameTable;
 
     /// The version of the core.
     #[pymodule_export]

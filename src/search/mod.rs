@@ -12,8 +12,8 @@ mod tree;
 
 pub use alpha_beta::{AlphaBetaSearch, MAX_DEPTH, SearchError, SearchResult, alpha_beta};
 pub use endgame::{
-    EndgameTable, MAX_TABLE_POSITIONS, MAX_TABLE_SEEDS, Ranking, TableError, TableProgress,
-    WatchTable,
+    EndgameTable, MAX_TABLE_POSITIONS, MAX_TABLE_SEEDS, Ranking, TABLE_FORMAT_VERSION, TableError,
+    TableProgress, VerifyTable, WatchTable,
 };
 pub use evaluator::{Evaluations, Evaluator, EvaluatorError};
 pub use gumbel::{GumbelConfig, GumbelSearch, RootResult};

@@ -34,6 +34,17 @@ pub struct TableProgress {
     pub positions: u64,
 }
 
+impl TableProgress {
+    /// Returns the error of work that was stopped here.
+    pub(super) const fn stopped(self) -> TableError {
+        TableError::Stopped {
+            seeds: self.seeds,
+            done: self.done,
+            positions: self.positions,
+        }
+    }
+}
+
 /// What a caller is told while a table is worked on, several times a second and on the thread that
 /// called, and how it stops the work: by a break.
 pub type WatchTable<'a> = dyn FnMut(TableProgress) -> ControlFlow<()> + 'a;
@@ -102,16 +113,7 @@ impl Work {
                 }
             };
             if work.is_stopped() {
-                let TableProgress {
-                    seeds,
-                    done,
-                    positions,
-                } = work.progress(positions);
-                return Err(TableError::Stopped {
-                    seeds,
-                    done,
-                    positions,
-                });
+                return Err(work.progress(positions).stopped());
             }
             Ok(result)
         })

@@ -117,6 +117,11 @@ impl Ranking {
         self.starts[last.min(seeds as usize)]
     }
 
+    /// Returns the seeds of the board of a number below [`Ranking::positions`].
+    pub fn seeds_of(&self, index: u64) -> u32 {
+        self.starts.partition_point(|&start| start <= index) as u32 - 1
+    }
+
     /// Returns the number of a board that has the pits and at most the seeds of the ranking.
     ///
     /// For any other board the answer means nothing.
