@@ -487,9 +487,13 @@ impl Position {
 /// pits under `endless = "draw"` (S1, S6).
 pub(crate) fn legal_columns(board: &Board, ruleset: &Ruleset, side: Side) -> PitSet {
     let mut legal = PitSet::EMPTY;
+    let first = crate::pit::ring_index(side, 0, board.columns());
+    let direction = ruleset.direction();
     for (column, &seeds) in board.row(side).iter().enumerate() {
+        // A sowing of one lap is legal under every `lap_limit`.
         let playable = seeds > 0
             && (ruleset.endless() == Endless::Draw
+                || sowing::ends_in_one_lap(board.pits(), first + column, direction)
                 || !sowing::is_endless(board, ruleset, side, column));
         if playable {
             legal.insert(column);

@@ -5,7 +5,7 @@ use crate::pit::{MAX_PITS, opposite, owner, ring_index};
 use crate::ruleset::{Direction, LoneCapture, Ruleset};
 use crate::side::Side;
 
-/// Laps after which a sowing is watched for the return of an earlier state.
+/// Laps after which a sowing is watched for the return of an earlier board.
 ///
 /// Nearly every sowing is over by then (the mean at 2x6 is 2.9 laps), so that the watch costs
 /// nothing where it is not needed.
@@ -215,20 +215,42 @@ struct Relay {
     last: Option<usize>,
 }
 
-/// An earlier state of a sowing, kept to notice its return.
+/// An earlier board of a sowing, kept to notice its return.
 struct Snapshot {
-    pits: [u16; MAX_PITS],
-    at: usize,
+    /// The ring from the pit to lift on.
+    turned: [u16; MAX_PITS],
     laps: u32,
     seeds_sown: u64,
 }
 
+impl Snapshot {
+    fn take(pits: &[u16], at: usize, laps: u32, seeds_sown: u64) -> Snapshot {
+        let mut turned = [0; MAX_PITS];
+        let (before, after) = pits.split_at(at);
+        turned[..after.len()].copy_from_slice(after);
+        turned[after.len()..pits.len()].copy_from_slice(before);
+        Snapshot {
+            turned,
+            laps,
+            seeds_sown,
+        }
+    }
+
+    fn is_again(&self, pits: &[u16], at: usize) -> bool {
+        let (before, after) = pits.split_at(at);
+        after[0] == self.turned[0]
+            && *after == self.turned[..after.len()]
+            && *before == self.turned[after.len()..pits.len()]
+    }
+}
+
 /// Sows lap after lap until one ends in an empty pit or the sowing is known to be endless.
 ///
-/// A state (pits, pit to lift) that comes back never ends, whatever `lap_limit` is, so the loop
-/// keeps a snapshot at every power of two of laps and compares with it (Brent 1980): without S5
-/// the start itself comes back, with S5 the cycle may have a tail. With `count_all`, an endless
-/// sowing counts the seeds of exactly `lap_limit` laps, whole periods by multiplication.
+/// A board that comes back, seen from the pit to lift, never ends, whatever `lap_limit` is: no
+/// lap depends on where on the ring it starts. So the loop keeps a snapshot at every power of two
+/// of laps and compares with it (Brent 1980): without S5 the start itself comes back, with S5 the
+/// cycle may have a tail. With `count_all`, an endless sowing counts the seeds of exactly
+/// `lap_limit` laps, whole periods by multiplication.
 fn run_laps(pits: &mut [u16], origin: usize, ruleset: &Ruleset, count_all: bool) -> Relay {
     let limit = ruleset.lap_limit();
     let mut at = origin;
@@ -256,11 +278,10 @@ fn run_laps(pits: &mut [u16], origin: usize, ruleset: &Ruleset, count_all: bool)
             };
         }
         if laps == next_snapshot {
-            snapshot = Some(take_snapshot(pits, at, laps, seeds_sown));
+            snapshot = Some(Snapshot::take(pits, at, laps, seeds_sown));
             next_snapshot = next_snapshot.saturating_mul(2);
         } else if let Some(earlier) = &snapshot
-            && earlier.at == at
-            && earlier.pits[..pits.len()] == *pits
+            && earlier.is_again(pits, at)
         {
             let seeds_sown = if count_all {
                 count_endless(pits, at, ruleset, (laps, seeds_sown), earlier)
@@ -276,18 +297,7 @@ fn run_laps(pits: &mut [u16], origin: usize, ruleset: &Ruleset, count_all: bool)
     }
 }
 
-fn take_snapshot(pits: &[u16], at: usize, laps: u32, seeds_sown: u64) -> Snapshot {
-    let mut copy = [0; MAX_PITS];
-    copy[..pits.len()].copy_from_slice(pits);
-    Snapshot {
-        pits: copy,
-        at,
-        laps,
-        seeds_sown,
-    }
-}
-
-/// Counts the seeds of the first `lap_limit` laps of a sowing whose state just came back.
+/// Counts the seeds of the first `lap_limit` laps of a sowing whose board just came back.
 fn count_endless(
     pits: &mut [u16],
     mut at: usize,

@@ -165,10 +165,13 @@ impl PackedRules {
         Some(self.finish(word, turned as usize / 8))
     }
 
-    /// Goes on with a long sowing and notices a state that comes back (Brent 1980).
+    /// Goes on with a long sowing and notices a board that comes back (Brent 1980).
+    ///
+    /// What follows depends on the board as seen from the pit to lift alone, so that it need not
+    /// come back to the same pit.
     #[cold]
     fn sow_on(&self, mut word: u128, mut turned: u32, mut laps: u32) -> Option<(u128, u32)> {
-        let mut earlier = (word, turned);
+        let mut earlier = word;
         let mut next = laps.saturating_mul(2);
         while laps < self.lap_limit {
             let lap = &self.laps[(word & 0xFF) as usize];
@@ -178,11 +181,11 @@ impl PackedRules {
             if word & 0xFF == 1 {
                 return Some((word, turned));
             }
-            if (word, turned) == earlier {
+            if word == earlier {
                 return None;
             }
             if laps == next {
-                earlier = (word, turned);
+                earlier = word;
                 next = next.saturating_mul(2);
             }
         }
