@@ -6,20 +6,11 @@ use super::tree::Edge;
 /// Returns the rank of the move to visit next, `None` where no visit can change what is proven.
 ///
 /// The move with the largest upper bound of PUCT (Rosin 2011; Silver et al. 2017) is visited: its
-/// mean value plus `exploration * prior * sqrt(visits of all) / (1 + its own visits)`. A move that
-/// was never visited counts the mean of the node. Moves that are proven, and those that cannot do
-/// better than what is assured, are left alone (Winands, Björnsson and Saito 2008).
-pub(super) fn next_move(
-    edges: &[Edge],
-    bounds: Bounds,
-    value: f64,
-    exploration: f64,
-) -> Option<usize> {
-    let visits: u32 = edges.iter().map(|edge| edge.visits).sum();
-    let sum: f64 = edges.iter().map(|edge| edge.sum).sum();
-    let all = 1.0 + f64::from(visits);
-    let mean = (value + sum) / all;
-    let weight = exploration * all.sqrt();
+/// mean value plus `weight * prior / (1 + visits)`, where the weight is the exploration times the
+/// root of all visits. A move that was never visited counts the `mean` of the node. Moves that are
+/// proven, and those that cannot do better than what is assured, are left alone (Winands,
+/// Björnsson and Saito 2008).
+pub(super) fn next_move(edges: &[Edge], bounds: Bounds, mean: f64, weight: f64) -> Option<usize> {
     let mut best: Option<(usize, f64)> = None;
     for (rank, edge) in edges.iter().enumerate() {
         if edge.bounds.is_exact() || edge.bounds.high <= bounds.low {

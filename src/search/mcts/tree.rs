@@ -42,8 +42,10 @@ struct Node {
     legal: PitSet,
     /// The edge of the lowest legal column; [`NONE`] until the node is left for the first time.
     first: u32,
-    /// The value of its own visit, for its side to move.
-    value: f32,
+    /// The sum of the values of all visits, its own first one included, for its side to move.
+    sum: f64,
+    /// The visits of its moves.
+    visits: u32,
     captured: [u16; 2],
     quiet: u16,
     to_move: Side,
@@ -155,7 +157,8 @@ impl Tree {
         self.nodes.push(Node {
             legal: position.legal_moves(),
             first: NONE,
-            value: value as f32,
+            sum: value,
+            visits: 0,
             captured: board.captured(),
             quiet: position.quiet(),
             to_move: position.to_move(),
@@ -195,7 +198,7 @@ impl Tree {
 
     /// Gives the root the value and the priors of its evaluation.
     pub(super) fn open_root(&mut self, value: f64, logits: &[f32]) {
-        self.nodes[0].value = value as f32;
+        self.nodes[0].sum = value;
         self.open(0, Some(logits));
     }
 
@@ -210,15 +213,12 @@ impl Tree {
             if self.nodes[node as usize].first == NONE {
                 self.open(node, None);
             }
-            let Node {
-                first,
-                value,
-                bounds,
-                ..
-            } = self.nodes[node as usize];
-            let edges = &self.edges[self.nodes[node as usize].edges()];
-            let rank = next_move(edges, bounds, value.into(), exploration)?;
-            let edge = first + rank as u32;
+            let kept = &self.nodes[node as usize];
+            let all = 1.0 + f64::from(kept.visits);
+            let weight = exploration * all.sqrt();
+            let edges = &self.edges[kept.edges()];
+            let rank = next_move(edges, kept.bounds, kept.sum / all, weight)?;
+            let edge = kept.first + rank as u32;
             self.path.push((node, edge));
             let Edge { column, child, .. } = self.edges[edge as usize];
             if child != NONE {
@@ -263,6 +263,8 @@ impl Tree {
             edge.visits += 1;
             edge.sum += value;
             let node = &mut self.nodes[node as usize];
+            node.visits += 1;
+            node.sum += value;
             if news.is_some() {
                 let moves = self.edges[node.edges()].iter().map(|edge| edge.bounds);
                 let best = moves.reduce(Bounds::better);
