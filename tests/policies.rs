@@ -7,6 +7,7 @@ use endodoi::policy::{
     AgentSearch, AlphaBeta, Greedy, Mcts, Policy, PolicyError, PolicySpec, Random,
 };
 use endodoi::rng::{self, Purpose, Xoshiro128PlusPlus};
+use endodoi::search::AlphaBetaConfig;
 use endodoi::{Position, Ruleset, RulesetFields, search};
 
 fn ruleset(json: &str) -> Ruleset {
@@ -174,14 +175,19 @@ fn a_finished_game_is_a_failure_of_the_player_not_of_the_program() {
 
 #[test]
 fn specs_round_trip_and_name_the_players_they_build() {
-    for text in [
+    let texts = [
         "random",
         "greedy",
         "alphabeta:1",
         "alphabeta:64",
         "mcts:1",
         "mcts:1000000",
-    ] {
+        "alphabeta:nodes=1",
+        "alphabeta:seconds=0.25",
+        "alphabeta:8@table=65536",
+        "alphabeta:seconds=2@table=0@threads=2",
+    ];
+    for text in texts {
         let spec: PolicySpec = text.parse().unwrap();
         assert_eq!(spec.to_string(), text);
         assert_eq!(spec.build().unwrap().name(), text);
@@ -229,6 +235,18 @@ fn other_specs_are_refused_with_the_forms_that_are_known() {
         "mcts:0",
         "mcts:1000001",
         "mcts:1e3",
+        "alphabeta:nodes=0",
+        "alphabeta:nodes=",
+        "alphabeta:seconds=0",
+        "alphabeta:seconds=-1",
+        "alphabeta:seconds=inf",
+        "alphabeta:seconds=1e3",
+        "alphabeta:seconds=1000001",
+        "alphabeta:plies=3",
+        "alphabeta:3@threads=0",
+        "alphabeta:3@threads=2@table=0",
+        "alphabeta:3@table=1099511627777",
+        "alphabeta:nodes=9@threads=2",
         "agent",
         "agent:",
         "agent:@none",
@@ -259,7 +277,10 @@ fn other_specs_are_refused_with_the_forms_that_are_known() {
     }
     let error = PolicySpec::Mcts { simulations: 0 }.build().err().unwrap();
     assert!(error.to_string().starts_with("player is \"mcts:0\""));
-    let error = PolicySpec::AlphaBeta { depth: 65 }.build().err().unwrap();
+    let error = PolicySpec::AlphaBeta(AlphaBetaConfig::of_depth(65))
+        .build()
+        .err()
+        .unwrap();
     assert!(error.to_string().starts_with("player is \"alphabeta:65\""));
 }
 

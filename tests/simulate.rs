@@ -9,6 +9,7 @@ use std::ops::ControlFlow;
 
 use endodoi::policy::{AlphaBeta, Greedy, Policy, PolicyError, PolicySpec, Random};
 use endodoi::rng::{self, Purpose, Xoshiro128PlusPlus};
+use endodoi::search::AlphaBetaConfig;
 use endodoi::simulate::{
     EndCode, GameTable, Share, SimulateConfig, Summary, simulate, simulate_between,
 };
@@ -205,7 +206,7 @@ fn tables_do_not_depend_on_the_number_of_threads() {
     let mut config = SimulateConfig::new(ruleset_of(r#"{"columns":6}"#), 5000);
     let mut mixed = SimulateConfig::new(ruleset_of(r#"{"variant":"cross-endodoi"}"#), 300);
     mixed.random_opening_plies = 4;
-    let alphabeta = PolicySpec::AlphaBeta { depth: 2 };
+    let alphabeta = PolicySpec::AlphaBeta(AlphaBetaConfig::of_depth(2));
     let mut tables = Vec::new();
     for threads in [1, 2, 5] {
         config.num_threads = Some(threads);

@@ -8,6 +8,7 @@ use std::ops::ControlFlow;
 use endodoi::Position;
 use endodoi::policy::{Policy, PolicyError, PolicySpec, Random};
 use endodoi::rng::{self, Purpose, Xoshiro128PlusPlus};
+use endodoi::search::AlphaBetaConfig;
 use endodoi::simulate::{
     Detail, EndCode, GameTable, Players, SimulateConfig, Statistics, sample_size, simulate,
     simulate_between, simulate_in_parts,
@@ -202,7 +203,10 @@ fn parts_are_the_whole_table_and_say_the_same() {
 fn parts_of_games_between_players_say_the_same() {
     let mut config = SimulateConfig::new(ruleset_of(RULESETS[2]), 500);
     config.sample = 300;
-    let (south, north) = (PolicySpec::AlphaBeta { depth: 2 }, PolicySpec::Greedy);
+    let (south, north) = (
+        PolicySpec::AlphaBeta(AlphaBetaConfig::of_depth(2)),
+        PolicySpec::Greedy,
+    );
     config.random_opening_plies = 4;
     let table = simulate(&config, &south, &north, &mut go_on).unwrap();
     for threads in [1, 2] {

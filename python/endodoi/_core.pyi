@@ -18,6 +18,7 @@ __all__ = [
     "Ruleset",
     "Sowing",
     "__version__",
+    "analyse_alpha_beta",
     "analyse_mcts",
     "pixels",
     "random_actions",
@@ -289,6 +290,9 @@ class Player:
         call: int,
     ) -> npt.NDArray[np.int64]: ...
 
+def analyse_alpha_beta(
+    player: Player, position: Position
+) -> tuple[int, int, int, int, list[int]]: ...
 def analyse_mcts(
     player: Player, position: Position, seed: int
 ) -> tuple[

@@ -23,6 +23,7 @@ Examples
 
 from __future__ import annotations
 
+import math
 import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
@@ -30,8 +31,8 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from endodoi._core import Player, analyse_mcts, random_actions
-from endodoi.errors import ArgumentTypeError, PolicyError
+from endodoi._core import Player, analyse_alpha_beta, analyse_mcts, random_actions
+from endodoi.errors import ArgumentTypeError, ArgumentValueError, PolicyError
 from endodoi.settings import check_seed
 
 if TYPE_CHECKING:
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Agent",
     "AlphaBeta",
+    "AlphaBetaAnalysis",
     "Greedy",
     "Mcts",
     "MctsAnalysis",
@@ -49,6 +51,16 @@ __all__ = [
     "Random",
     "from_spec",
 ]
+
+#: What a search may be asked for at most.
+MAX_DEPTH = 64
+MAX_NODES = 2**64 - 1
+MAX_SECONDS = 1_000_000
+MAX_TABLE_MIB = 1 << 20
+MAX_THREADS = 256
+
+#: The shortest time that is told apart from none.
+NANOSECOND = 1e-9
 
 #: What users may write as a policy.
 PolicyFunction: TypeAlias = "Callable[[npt.NDArray[np.int16], npt.NDArray[np.int8]], npt.ArrayLike]"
@@ -268,24 +280,124 @@ class Mcts(CorePolicy):
         return MctsAnalysis(*analyse_mcts(self._player, position, self.seed))
 
 
+@dataclass(frozen=True)
+class AlphaBetaAnalysis:
+    """What an alpha-beta search found, from the view of the side to move.
+
+    Attributes
+    ----------
+    column : int
+        The column to play, the lowest one among equals.
+    value : int
+        Seeds captured by the mover less those captured by the other side at the end of the best
+        line, what is captured already included. A draw by an endless sowing counts 0 (S6).
+    depth : int
+        Plies searched.
+    nodes : int
+        Positions visited.
+    principal_variation : list of int
+        The columns of a line of best play. It ends after `depth` plies or with the game, or
+        earlier where finding the rest would take long.
+    """
+
+    column: int
+    value: int
+    depth: int
+    nodes: int
+    principal_variation: list[int]
+
+
 class AlphaBeta(CorePolicy):
-    """Searches all moves to a fixed depth and maximises its future margin.
+    """Searches all moves to a depth and maximises its future margin.
 
     A leaf is worth the captured difference, ends are exact (E1's rest included), ties go to the
-    lowest column. Deterministic.
+    lowest column. Give exactly one of `depth`, `nodes` and `seconds`. With the last two it
+    searches one ply, then two, and so on, and plays the move of the deepest search it finished,
+    one ply at least. All but `seconds` is deterministic.
 
     Parameters
     ----------
-    depth : int
+    depth : int, optional
         Plies, 1 to 64.
+    nodes : int, optional
+        Positions to visit for each move, 1 or more.
+    seconds : float, optional
+        Time for each move, more than 0 and at most 1,000,000.
+    table_mib : int, optional
+        MiB of the table of known positions, for each thread that searches: 0 for none, at most
+        1,048,576; by default a size that fits the limit. It changes the time, never the move at a
+        given depth.
+    threads : int
+        Threads that search one position together, 1 to 256; 1 where `nodes` is given. Without
+        them, positions are searched side by side on all cores.
     ruleset : Ruleset, optional
         The rules of the games.
+
+    Examples
+    --------
+    >>> import endodoi as ed
+    >>> start = ed.Position.start(ed.Ruleset(columns=6))
+    >>> found = ed.policies.AlphaBeta(depth=8).analyse(start)
+    >>> found.column, found.value, found.principal_variation
+    (2, 5, [2, 0, 3, 2, 5, 4, 2, 1])
     """
 
-    def __init__(self, depth: int, *, ruleset: Ruleset | None = None) -> None:
-        check_whole(depth, "depth")
-        super().__init__(Player(f"alphabeta:{depth}"), ruleset)
-        self.depth = int(depth)
+    def __init__(
+        self,
+        depth: int | None = None,
+        *,
+        nodes: int | None = None,
+        seconds: float | None = None,
+        table_mib: int | None = None,
+        threads: int = 1,
+        ruleset: Ruleset | None = None,
+    ) -> None:
+        limits = {"depth": depth, "nodes": nodes, "seconds": seconds}
+        given = [name for name, value in limits.items() if value is not None]
+        if len(given) != 1:
+            raise PolicyError(
+                f"{' and '.join(given) or 'nothing'} given, expected exactly one of depth, nodes "
+                "and seconds",
+                player="alphabeta",
+            )
+        if depth is not None:
+            spec = str(check_range(depth, "depth", 1, MAX_DEPTH))
+        elif nodes is not None:
+            spec = f"nodes={check_range(nodes, 'nodes', 1, MAX_NODES)}"
+        else:
+            spec = f"seconds={check_seconds(seconds):.9f}"
+        if table_mib is not None:
+            spec += f"@table={check_range(table_mib, 'table_mib', 0, MAX_TABLE_MIB) << 20}"
+        if check_range(threads, "threads", 1, MAX_THREADS) != 1:
+            if nodes is not None:
+                raise ArgumentValueError(
+                    f"threads is {threads}, expected 1 where nodes is given",
+                    field="threads",
+                    value=threads,
+                    low=1,
+                    high=1,
+                )
+            spec += f"@threads={threads}"
+        super().__init__(Player(f"alphabeta:{spec}"), ruleset)
+        self.depth = None if depth is None else int(depth)
+        self.nodes = None if nodes is None else int(nodes)
+        self.seconds = None if seconds is None else float(seconds)
+
+    def analyse(self, position: Position) -> AlphaBetaAnalysis:
+        """Search a position, under its own rules, and tell what was found.
+
+        Ctrl-C breaks the search off.
+
+        Parameters
+        ----------
+        position : Position
+
+        Raises
+        ------
+        PolicyError
+            If the game is over.
+        """
+        return AlphaBetaAnalysis(*analyse_alpha_beta(self._player, position))
 
 
 class Agent(CorePolicy):
@@ -331,8 +443,8 @@ def from_spec(spec: str, *, ruleset: Ruleset | None = None, seed: int = 0) -> Co
     Parameters
     ----------
     spec : str
-        ``random``, ``greedy``, ``alphabeta:N``, ``mcts:N``,
-        ``agent:FILE_OR_RUN_DIR[@sims=N|@mcts=N|@none]``.
+        ``random``, ``greedy``, ``alphabeta:N``, ``alphabeta:nodes=N``, ``alphabeta:seconds=S``,
+        ``mcts:N``, ``agent:FILE_OR_RUN_DIR[@sims=N|@mcts=N|@none]``.
     ruleset : Ruleset, optional
         The rules of the games.
     seed : int
@@ -351,8 +463,8 @@ def from_spec(spec: str, *, ruleset: Ruleset | None = None, seed: int = 0) -> Co
     return CorePolicy(player, player.ruleset if ruleset is None else ruleset, check_seed(seed))
 
 
-def check_whole(value: int, name: str) -> None:
-    """Check that an argument is a whole number.
+def check_whole(value: int, name: str) -> int:
+    """Return an argument that is a whole number.
 
     Raises
     ------
@@ -365,6 +477,55 @@ def check_whole(value: int, name: str) -> None:
             field=name,
             value=value,
         )
+    return int(value)
+
+
+def check_range(value: int, name: str, low: int, high: int) -> int:
+    """Return a whole number from low to high.
+
+    Raises
+    ------
+    ArgumentTypeError
+        If it is no whole number.
+    ArgumentValueError
+        If it is out of range.
+    """
+    whole = check_whole(value, name)
+    if not low <= whole <= high:
+        raise ArgumentValueError(
+            f"{name} is {whole}, expected {low} to {high}",
+            field=name,
+            value=whole,
+            low=low,
+            high=high,
+        )
+    return whole
+
+
+def check_seconds(value: object) -> float:
+    """Return a time in seconds.
+
+    Raises
+    ------
+    ArgumentTypeError
+        If it is no number.
+    ArgumentValueError
+        If it is not positive, or too long.
+    """
+    if isinstance(value, bool) or not isinstance(value, (int, float, np.number)):
+        raise ArgumentTypeError(
+            f"seconds is {value!r} ({type(value).__name__}), expected a number",
+            field="seconds",
+            value=value,
+        )
+    seconds = float(value)
+    if not NANOSECOND <= seconds <= MAX_SECONDS or not math.isfinite(seconds):
+        raise ArgumentValueError(
+            f"seconds is {value}, expected more than 0 and at most {MAX_SECONDS}",
+            field="seconds",
+            value=value,
+        )
+    return seconds
 
 
 def read_array(value: npt.ArrayLike, name: str) -> npt.NDArray[Any]:

@@ -7,6 +7,7 @@
 #![allow(clippy::doc_markdown)]
 
 mod actions;
+mod alpha_beta;
 mod arguments;
 mod arrays;
 mod batch;
@@ -35,6 +36,8 @@ type Reduced<'py, Arguments> = (Bound<'py, PyAny>, Arguments);
 /// The core of the package endodoi: rules, positions, batches of games, players, simulation.
 #[pymodule]
 mod _core {
+    #[pymodule_export]
+    use super::alpha_beta::analyse_alpha_beta;
     #[pymodule_export]
     use super::batch::PyBatch;
     #[pymodule_export]

@@ -9,11 +9,12 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use super::arguments::{optional_whole, text};
 use super::errors::exception;
+use super::opponent::Raised;
 use super::ruleset::PyRuleset;
 use crate::pit::PitSet;
 use crate::policy::agent_file::AgentMetadata;
 use crate::policy::network::Network;
-use crate::policy::{Agent, AgentSearch, Policy, PolicyError, PolicySpec};
+use crate::policy::{Agent, AgentSearch, Policy, PolicyError, PolicySpec, watched};
 use crate::position::{Position, Setup};
 use crate::rng::{self, Purpose, Xoshiro128PlusPlus};
 use crate::ruleset::Ruleset;
@@ -24,7 +25,7 @@ use crate::side::Side;
 /// Parameters
 /// ----------
 /// spec : str
-///     ``random``, ``greedy``, ``alphabeta:N``, ``mcts:N``,
+///     ``random``, ``greedy``, ``alphabeta:N|nodes=N|seconds=S``, ``mcts:N``,
 ///     ``agent:FILE_OR_RUN_DIR[@sims=N|@mcts=N|@none]``.
 #[pyclass(name = "Player", module = "endodoi._core")]
 pub(super) struct PyPlayer {
@@ -141,7 +142,8 @@ impl PyPlayer {
         let name = &self.name;
         let policy = self.policy.get_mut();
         let policy = policy.unwrap_or_else(PoisonError::into_inner);
-        let actions = py.detach(|| {
+        let raised = Raised::default();
+        let chosen = py.detach(|| {
             let open = open_positions(name, &ruleset.0, &observations, &masks)?;
             let (places, positions): (Vec<usize>, Vec<Position>) = open.into_iter().unzip();
             let mut streams: Vec<Xoshiro128PlusPlus> = places
@@ -149,14 +151,24 @@ impl PyPlayer {
                 .map(|&row| rng::stream(rng::mix(seed, row as u64), call, Purpose::Policy))
                 .collect();
             let mut moves = vec![0; positions.len()];
-            threads.install(|| policy.choose(&positions, &mut streams, &mut moves))?;
+            let choose =
+                |policy: &mut dyn Policy| policy.choose(&positions, &mut streams, &mut moves);
+            watched::think(
+                Some(threads),
+                &mut **policy,
+                &mut || raised.listen(),
+                choose,
+            )?;
             let mut actions = vec![0; rows];
             for (row, column) in places.into_iter().zip(moves) {
                 actions[row] = i64::from(column);
             }
             Ok::<_, PolicyError>(actions)
-        })?;
-        Ok(PyArray1::from_vec(py, actions))
+        });
+        match raised.take() {
+            Some(error) => Err(error),
+            None => Ok(PyArray1::from_vec(py, chosen?)),
+        }
     }
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> super::Reduced<'py, (String,)> {
@@ -165,6 +177,11 @@ impl PyPlayer {
 }
 
 impl PyPlayer {
+    /// Returns the threads that search.
+    pub(super) fn threads(&mut self) -> PyResult<&ThreadPool> {
+        threads_of_this_process(&mut self.threads)
+    }
+
     fn of_spec(spec: PolicySpec) -> PyResult<PyPlayer> {
         let (policy, agent): (Box<dyn Policy>, _) = match &spec {
             PolicySpec::Agent { path, search } => {

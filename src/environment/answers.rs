@@ -10,7 +10,7 @@ use crate::batch::{BatchError, IllegalMove};
 use crate::environment::engine::{Environment, Rows, Watch};
 use crate::environment::opponent::{Function, Opponent, open_game};
 use crate::environment::{EnvironmentConfig, EnvironmentError};
-use crate::policy::{Policy, PolicyError};
+use crate::policy::{Policy, PolicyError, watched};
 use crate::position::Position;
 use crate::rng;
 
@@ -176,7 +176,14 @@ fn choose(
                 let began = Instant::now();
                 let positions = part.iter().map(|&row| batch.position(row));
                 let positions = positions.collect::<Result<Vec<_>, _>>()?;
-                let moves = search(&mut **policy, &positions, part, rows, threads.as_ref())?;
+                let moves = search(
+                    &mut **policy,
+                    &positions,
+                    part,
+                    rows,
+                    threads.as_ref(),
+                    watch,
+                )?;
                 for (&row, column) in part.iter().zip(moves) {
                     actions[row] = i64::from(column);
                 }
@@ -203,16 +210,16 @@ fn search(
     part: &[usize],
     rows: &mut Rows,
     threads: Option<&ThreadPool>,
-) -> Result<Vec<u8>, PolicyError> {
+    watch: &mut Watch<'_>,
+) -> Result<Vec<u8>, EnvironmentError> {
     let streams = part.iter().map(|&row| rows.streams[row].clone());
     let mut streams: Vec<_> = streams.collect();
     let mut moves = vec![0; part.len()];
-    match threads {
-        Some(threads) => {
-            threads.install(|| policy.choose(positions, &mut streams, &mut moves))?;
-        }
-        None => policy.choose(positions, &mut streams, &mut moves)?,
-    }
+    let think = |policy: &mut dyn Policy| policy.choose(positions, &mut streams, &mut moves);
+    watched::think(threads, policy, watch, think).map_err(|error| match error {
+        PolicyError::Interrupted { name } => EnvironmentError::Interrupted { name },
+        error => error.into(),
+    })?;
     for (&row, stream) in part.iter().zip(streams) {
         rows.streams[row] = stream;
     }

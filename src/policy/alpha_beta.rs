@@ -1,16 +1,20 @@
-//! The player that searches a fixed number of plies ahead.
+//! The player that searches with alpha-beta.
+
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use rand_xoshiro::Xoshiro128PlusPlus;
 use rayon::prelude::*;
 
 use crate::policy::{Policy, PolicyError};
 use crate::position::Position;
-use crate::search::{AlphaBetaSearch, SearchError};
+use crate::search::{AlphaBetaConfig, AlphaBetaSearch, SearchError};
 
-/// Plays the best move of a search of fixed depth, the lowest column among equals.
+/// Plays the best move of an alpha-beta search, the lowest column among equals.
 ///
 /// Positions are searched in parallel in the current rayon pool; each choice depends on its
-/// position alone. What the search maximises is told in [`crate::search::alpha_beta`].
+/// position alone, unless time limits the search. What the search maximises is told in
+/// [`crate::search::alpha_beta`].
 ///
 /// ```
 /// use endodoi::policy::{AlphaBeta, Policy};
@@ -26,8 +30,8 @@ use crate::search::{AlphaBetaSearch, SearchError};
 /// ```
 #[derive(Clone, Debug)]
 pub struct AlphaBeta {
-    depth: u32,
-    search: AlphaBetaSearch,
+    config: AlphaBetaConfig,
+    searches: Searches,
 }
 
 impl AlphaBeta {
@@ -36,21 +40,30 @@ impl AlphaBeta {
     /// # Errors
     /// [`SearchError::DepthRange`] when the depth is not 1 to [`crate::search::MAX_DEPTH`].
     pub fn new(depth: u32) -> Result<AlphaBeta, SearchError> {
+        AlphaBeta::with(AlphaBetaConfig::of_depth(depth))
+    }
+
+    /// Makes the player of any limit.
+    ///
+    /// # Errors
+    /// [`SearchError`] names the first setting out of its range.
+    pub fn with(config: AlphaBetaConfig) -> Result<AlphaBeta, SearchError> {
+        config.check()?;
         Ok(AlphaBeta {
-            depth,
-            search: AlphaBetaSearch::new(depth)?,
+            config,
+            searches: Searches::default(),
         })
     }
 
-    /// Returns the plies it looks ahead.
-    pub const fn depth(&self) -> u32 {
-        self.depth
+    /// Returns its settings.
+    pub const fn config(&self) -> &AlphaBetaConfig {
+        &self.config
     }
 }
 
 impl Policy for AlphaBeta {
     fn name(&self) -> String {
-        format!("alphabeta:{}", self.depth)
+        format!("alphabeta:{}", self.config)
     }
 
     fn choose(
@@ -59,31 +72,91 @@ impl Policy for AlphaBeta {
         _streams: &mut [Xoshiro128PlusPlus],
         moves: &mut [u8],
     ) -> Result<(), PolicyError> {
-        choose_by_search(&self.search, &self.name(), positions, moves)
+        let name = self.name();
+        self.searches.choose(self.config, &name, positions, moves)
+    }
+
+    fn set_interrupt(&mut self, flag: &Arc<AtomicBool>) {
+        self.searches.interrupt = Arc::clone(flag);
     }
 }
 
-/// Searches every position and writes the best columns, in parallel.
-pub(super) fn choose_by_search(
-    search: &AlphaBetaSearch,
-    name: &str,
-    positions: &[Position],
-    moves: &mut [u8],
-) -> Result<(), PolicyError> {
-    positions
-        .par_iter()
-        .zip(moves.par_iter_mut())
-        .try_for_each_init(
-            || search.clone(),
-            |search, (position, column)| {
-                let result = search
-                    .search(position)
-                    .map_err(|error| PolicyError::Failed {
-                        name: name.to_owned(),
-                        message: error.to_string(),
-                    })?;
-                *column = result.column as u8;
-                Ok(())
+/// Searches that wait for the next positions, at most one for each thread at work.
+#[derive(Debug, Default)]
+pub(super) struct Searches {
+    idle: Mutex<Vec<AlphaBetaSearch>>,
+    pub(super) interrupt: Arc<AtomicBool>,
+}
+
+impl Clone for Searches {
+    /// Starts without a search: they hold nothing that is worth copying.
+    fn clone(&self) -> Searches {
+        Searches {
+            idle: Mutex::default(),
+            interrupt: Arc::clone(&self.interrupt),
+        }
+    }
+}
+
+/// A search that goes back to the idle ones.
+struct Lent<'a> {
+    search: Option<AlphaBetaSearch>,
+    from: &'a Searches,
+}
+
+impl Drop for Lent<'_> {
+    fn drop(&mut self) {
+        self.from.idle().extend(self.search.take());
+    }
+}
+
+impl Searches {
+    fn idle(&self) -> std::sync::MutexGuard<'_, Vec<AlphaBetaSearch>> {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn lend(&self, config: AlphaBetaConfig) -> Result<Lent<'_>, SearchError> {
+        let idle = self.idle().pop();
+        let mut search = match idle {
+            Some(search) => search,
+            None => AlphaBetaSearch::with(config)?,
+        };
+        search.set_interrupt(Arc::clone(&self.interrupt));
+        Ok(Lent {
+            search: Some(search),
+            from: self,
+        })
+    }
+
+    /// Searches every position and writes the best columns, in parallel.
+    pub(super) fn choose(
+        &self,
+        config: AlphaBetaConfig,
+        name: &str,
+        positions: &[Position],
+        moves: &mut [u8],
+    ) -> Result<(), PolicyError> {
+        let failed = |error: SearchError| match error {
+            SearchError::Interrupted => PolicyError::Interrupted {
+                name: name.to_owned(),
             },
-        )
+            error => PolicyError::Failed {
+                name: name.to_owned(),
+                message: error.to_string(),
+            },
+        };
+        positions
+            .par_iter()
+            .zip(moves.par_iter_mut())
+            .try_for_each_init(
+                || self.lend(config),
+                |lent, (position, column)| {
+                    let lent = lent.as_mut().map_err(|error| failed(error.clone()))?;
+                    if let Some(search) = &mut lent.search {
+                        *column = search.choose(position).map_err(failed)? as u8;
+                    }
+                    Ok(())
+                },
+            )
+    }
 }

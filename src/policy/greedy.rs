@@ -2,17 +2,17 @@
 
 use rand_xoshiro::Xoshiro128PlusPlus;
 
-use crate::policy::alpha_beta::choose_by_search;
+use crate::policy::alpha_beta::Searches;
 use crate::policy::{Policy, PolicyError};
 use crate::position::Position;
-use crate::search::AlphaBetaSearch;
+use crate::search::AlphaBetaConfig;
 
 /// Plays the move after which its captured difference is greatest: `alphabeta:1`.
 ///
 /// E1's rest counts as captured, and among equal moves the lowest column is played.
 #[derive(Clone, Debug, Default)]
 pub struct Greedy {
-    search: AlphaBetaSearch,
+    searches: Searches,
 }
 
 impl Policy for Greedy {
@@ -26,6 +26,7 @@ impl Policy for Greedy {
         _streams: &mut [Xoshiro128PlusPlus],
         moves: &mut [u8],
     ) -> Result<(), PolicyError> {
-        choose_by_search(&self.search, "greedy", positions, moves)
+        let config = AlphaBetaConfig::of_depth(1);
+        self.searches.choose(config, "greedy", positions, moves)
     }
 }

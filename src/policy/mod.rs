@@ -9,6 +9,7 @@ mod mcts;
 pub mod network;
 mod random;
 mod spec;
+pub(crate) mod watched;
 pub mod weights;
 
 pub use agent::{Agent, AgentSearch};
@@ -17,6 +18,9 @@ pub use greedy::Greedy;
 pub use mcts::Mcts;
 pub use random::Random;
 pub use spec::PolicySpec;
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use rand_xoshiro::Xoshiro128PlusPlus;
 use thiserror::Error;
@@ -79,6 +83,12 @@ pub trait Policy: Send {
         streams: &mut [Xoshiro128PlusPlus],
         moves: &mut [u8],
     ) -> Result<(), PolicyError>;
+
+    /// Watches `flag` from now on: a choice ends with [`PolicyError::Interrupted`] soon after it is
+    /// set, even inside one position.
+    ///
+    /// Only players that may think long about one position listen; the others keep this default.
+    fn set_interrupt(&mut self, _flag: &Arc<AtomicBool>) {}
 
     /// Chooses as [`Policy::choose`] does and adds the endless moves that were drawn and refused
     /// for each game to `refused`, `u32[B]` (S6).

@@ -5,18 +5,20 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use crate::policy::{Agent, AgentSearch, AlphaBeta, Greedy, Mcts, Policy, PolicyError, Random};
-use crate::search::{MAX_DEPTH, MAX_SIMULATIONS};
+use crate::search::{AlphaBetaConfig, MAX_SIMULATIONS};
 
 /// The forms that [`PolicySpec`] reads.
-const FORMS: &str = "random, greedy, alphabeta:N with N from 1 to 64, mcts:N with N from 1 to 1000000, or agent:FILE_OR_RUN_DIR[@sims=N|@mcts=N|@none] with N from 1 to 1000000";
+const FORMS: &str = "random, greedy, alphabeta:N with N from 1 to 64, alphabeta:nodes=N, alphabeta:seconds=S, mcts:N with N from 1 to 1000000, or agent:FILE_OR_RUN_DIR[@sims=N|@mcts=N|@none] with N from 1 to 1000000";
 
 /// A player as users name it: `random`, `greedy`, `alphabeta:4`, `mcts:800`,
 /// `agent:runs/x@sims=32`.
 ///
 /// ```
 /// use endodoi::policy::{Policy, PolicySpec};
+/// use endodoi::search::AlphaBetaConfig;
+///
 /// let spec: PolicySpec = "alphabeta:4".parse()?;
-/// assert_eq!(spec, PolicySpec::AlphaBeta { depth: 4 });
+/// assert_eq!(spec, PolicySpec::AlphaBeta(AlphaBetaConfig::of_depth(4)));
 /// assert_eq!(spec.build()?.name(), "alphabeta:4");
 /// let error = "alphabeta:65".parse::<PolicySpec>().unwrap_err();
 /// assert!(error.to_string().starts_with("player is \"alphabeta:65\", expected"));
@@ -28,11 +30,9 @@ pub enum PolicySpec {
     Random,
     /// `greedy`: the same as `alphabeta:1`.
     Greedy,
-    /// `alphabeta:N`: a search of fixed depth.
-    AlphaBeta {
-        /// Plies, 1 to [`MAX_DEPTH`].
-        depth: u32,
-    },
+    /// `alphabeta:N`, a search of fixed depth; `alphabeta:nodes=N` or `alphabeta:seconds=S`; with
+    /// `@table=BYTES` or `@threads=N` for what it may use.
+    AlphaBeta(AlphaBetaConfig),
     /// `mcts:N`: a tree search by random games.
     Mcts {
         /// Simulations for each move, 1 to [`MAX_SIMULATIONS`].
@@ -56,7 +56,7 @@ impl PolicySpec {
         match self {
             PolicySpec::Random => Ok(Box::new(Random)),
             PolicySpec::Greedy => Ok(Box::<Greedy>::default()),
-            PolicySpec::AlphaBeta { depth } => match AlphaBeta::new(*depth) {
+            PolicySpec::AlphaBeta(config) => match AlphaBeta::with(*config) {
                 Ok(policy) => Ok(Box::new(policy)),
                 Err(_) => Err(refuse(&self.to_string())),
             },
@@ -76,8 +76,8 @@ impl FromStr for PolicySpec {
         match text.split_once(':') {
             None if text == "random" => Ok(PolicySpec::Random),
             None if text == "greedy" => Ok(PolicySpec::Greedy),
-            Some(("alphabeta", depth)) => count(depth, MAX_DEPTH)
-                .map(|depth| PolicySpec::AlphaBeta { depth })
+            Some(("alphabeta", settings)) => AlphaBetaConfig::parse(settings)
+                .map(PolicySpec::AlphaBeta)
                 .ok_or_else(|| refuse(text)),
             Some(("mcts", simulations)) => count(simulations, MAX_SIMULATIONS)
                 .map(|simulations| PolicySpec::Mcts { simulations })
@@ -94,7 +94,7 @@ impl fmt::Display for PolicySpec {
         match self {
             PolicySpec::Random => f.write_str("random"),
             PolicySpec::Greedy => f.write_str("greedy"),
-            PolicySpec::AlphaBeta { depth } => write!(f, "alphabeta:{depth}"),
+            PolicySpec::AlphaBeta(config) => write!(f, "alphabeta:{config}"),
             PolicySpec::Mcts { simulations } => write!(f, "mcts:{simulations}"),
             PolicySpec::Agent { path, search } => {
                 write!(f, "agent:{}", path.display())?;

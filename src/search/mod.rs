@@ -8,9 +8,13 @@ mod gumbel;
 mod mcts;
 mod packed;
 mod solver;
+mod table;
 mod tree;
 
-pub use alpha_beta::{AlphaBetaSearch, MAX_DEPTH, SearchError, SearchResult, alpha_beta};
+pub use alpha_beta::{
+    AlphaBetaConfig, AlphaBetaSearch, LeafEvaluator, MAX_DEPTH, MAX_TABLE_BYTES, MAX_THREADS,
+    MAX_TIME, SearchError, SearchLimit, SearchResult, SeedCount, alpha_beta,
+};
 pub use endgame::{
     EndgameTable, MAX_TABLE_POSITIONS, MAX_TABLE_SEEDS, Ranking, TABLE_FORMAT_VERSION, TableError,
     TableProgress, VerifyTable, WatchTable,

@@ -7,7 +7,7 @@ use rayon::ThreadPool;
 use rayon::prelude::*;
 
 use crate::draw::non_empty;
-use crate::policy::{Policy, PolicyError};
+use crate::policy::{Policy, PolicyError, watched};
 use crate::position::Position;
 use crate::ruleset::Endless;
 use crate::simulate::follow::Followed;
@@ -155,7 +155,7 @@ pub(crate) fn offers_endless(position: &Position) -> bool {
 pub(crate) struct Watch<'a, 'b> {
     /// Where the work is done; the looking on stays on the calling thread.
     pub(crate) pool: &'a ThreadPool,
-    /// Told the number of games finished between choices.
+    /// Told the number of games finished, between choices and while players think.
     pub(crate) progress: &'a mut Progress<'b>,
 }
 
@@ -171,6 +171,7 @@ pub(crate) fn play(
     mut watch: Option<Watch<'_, '_>>,
 ) {
     let mut paces = vec![Pace::default(); players.len()];
+    let mut finished = games.iter().filter(|game| game.end.is_some()).count();
     while games.iter().any(|game| game.end.is_none()) {
         for (index, player) in players.iter_mut().enumerate() {
             let mut turns: Vec<usize> = (0..games.len())
@@ -189,14 +190,13 @@ pub(crate) fn play(
                 let rest = turns.split_off(paces[index].group.min(turns.len()));
                 let mut now = pick(games, &turns);
                 let began = Instant::now();
-                let chosen = watch
-                    .pool
-                    .install(|| choose_and_apply(&mut now, *player, limits));
-                if chosen.is_err() {
+                let mut go_on = || (watch.progress)(finished as u64).is_continue();
+                let play = |player: &mut dyn Policy| choose_and_apply(&mut now, player, limits);
+                if watched::think(Some(watch.pool), *player, &mut go_on, play).is_err() {
                     return;
                 }
                 paces[index].follow(began.elapsed());
-                let finished = games.iter().filter(|game| game.end.is_some()).count();
+                finished = games.iter().filter(|game| game.end.is_some()).count();
                 if (watch.progress)(finished as u64).is_break() {
                     return;
                 }

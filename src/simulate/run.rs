@@ -13,8 +13,8 @@ use crate::simulate::{GameTable, Instructions, SimulateConfig, SimulateError, St
 
 /// What a caller is told while a simulation runs, and how it stops one.
 ///
-/// It gets the number of games finished, on the thread that called, several times a second;
-/// where a player thinks longer than that about one move, after that move. When it breaks, the
+/// It gets the number of games finished, on the thread that called, several times a second. When
+/// it breaks, a player that searches deep is stopped inside its move, any other after it, and the
 /// table holds the games finished up to there, from the first on without a gap.
 pub type Progress<'a> = dyn FnMut(u64) -> ControlFlow<()> + 'a;
 

@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import copy
+import os
 import pickle
-from typing import Any
+import signal
+import sys
+import threading
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 
 import endodoi as ed
 from endodoi import Position, Ruleset, VectorEnv, policies
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 SIX = Ruleset(columns=6)
 
@@ -116,6 +123,84 @@ def test_unknown_specifications_list_the_known_forms(spec: str) -> None:
     with pytest.raises(ed.PolicyError, match="expected random, greedy, alphabeta:N") as info:
         policies.from_spec(spec)
     assert info.value.player == spec
+
+
+def test_alphabeta_analysis_tells_value_and_line() -> None:
+    position = Position.start(SIX).play(2)
+    found = policies.AlphaBeta(depth=4).analyse(position)
+    assert found.column == best(position, 4)
+    assert found.value == value(position, 4, "north")
+    assert found.depth == 4
+    assert found.nodes > 4
+    assert found.principal_variation[0] == found.column
+    end = position
+    for column in found.principal_variation:
+        end = end.play(column)
+    assert margin(end, "north") == found.value
+    over = Position.from_text("0,0/1,1 S 3-3 0", Ruleset(columns=2))
+    with pytest.raises(ed.PolicyError, match="alphabeta:4: the game is over"):
+        policies.AlphaBeta(4).analyse(over)
+
+
+def test_alphabeta_limits_by_nodes_and_seconds() -> None:
+    position = Position.start(SIX)
+    deep = policies.AlphaBeta(nodes=20_000, table_mib=1)
+    found = deep.analyse(position)
+    assert found == deep.analyse(position)
+    assert 15_000 < found.nodes <= 20_020
+    fixed = policies.AlphaBeta(found.depth).analyse(position)
+    assert (fixed.column, fixed.value) == (found.column, found.value)
+    assert len(found.principal_variation) > 1
+    quick = policies.AlphaBeta(seconds=0.05, threads=2, ruleset=SIX)
+    assert quick.spec == "alphabeta:seconds=0.05@threads=2"
+    assert pickle.loads(pickle.dumps(quick)).spec == quick.spec
+    observation = position.observation()
+    mask = np.ones(6, np.int8)
+    assert int(quick(observation, mask)) in range(6)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ({}, ed.PolicyError, "nothing given, expected exactly one of depth, nodes and seconds"),
+        ({"depth": 2, "nodes": 9}, ed.PolicyError, "depth and nodes given"),
+        ({"depth": 0}, ed.ArgumentValueError, "depth is 0, expected 1 to 64"),
+        ({"nodes": 0}, ed.ArgumentValueError, "nodes is 0, expected 1 to"),
+        ({"nodes": 1.5}, ed.ArgumentTypeError, "nodes is 1.5"),
+        ({"seconds": 0}, ed.ArgumentValueError, "seconds is 0, expected more than 0"),
+        ({"seconds": float("nan")}, ed.ArgumentValueError, "seconds is nan"),
+        ({"seconds": "1"}, ed.ArgumentTypeError, "seconds is '1'"),
+        ({"depth": 2, "threads": 257}, ed.ArgumentValueError, "threads is 257, expected 1 to 256"),
+        ({"nodes": 2, "threads": 2}, ed.ArgumentValueError, "threads is 2, expected 1 where nodes"),
+        ({"depth": 2, "table_mib": -1}, ed.ArgumentValueError, "table_mib is -1, expected 0 to"),
+    ],
+)
+def test_settings_of_alphabeta_out_of_range_are_named(
+    arguments: dict[str, Any], error: type[Exception], message: str
+) -> None:
+    with pytest.raises(error, match=message):
+        policies.AlphaBeta(**arguments)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals are those of POSIX")
+@pytest.mark.parametrize("call", ["choose", "analyse", "simulate", "step"])
+def test_ctrl_c_is_heard_inside_a_position(call: str) -> None:
+    rules = Ruleset(columns=10)
+    start = Position.start(rules)
+    player = policies.AlphaBeta(64, ruleset=rules)
+    env = VectorEnv(1, rules, opponent="alphabeta:64", agent_side="south")
+    env.reset(seed=1)
+    calls: dict[str, Callable[[], object]] = {
+        "choose": lambda: player(start.observation(), np.ones(10, np.int8)),
+        "analyse": lambda: player.analyse(start),
+        "simulate": lambda: ed.simulate(1, ruleset=rules, south="alphabeta:64"),
+        "step": lambda: env.step(np.array([0])),
+    }
+    timer = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        calls[call]()
+    timer.join()
 
 
 @pytest.mark.parametrize("depth", [True, 2.0, "2"])
