@@ -15,7 +15,9 @@ use endodoi::batch::{Batch, BatchConfig, ChildArrays, Seeds, StepArrays};
 use endodoi::policy::PolicySpec;
 use endodoi::reference::{b4_pit, s6_laps};
 use endodoi::rng::{self, Purpose};
-use endodoi::search::{MctsConfig, MctsTree, Playouts, SearchResult, alpha_beta};
+use endodoi::search::{
+    AlphaBetaConfig, AlphaBetaSearch, MctsConfig, MctsTree, Playouts, SearchResult, alpha_beta,
+};
 use endodoi::simulate::{GameTable, Instructions, SimulateConfig, simulate};
 use endodoi::{Position, Ruleset, RulesetFields, Side, Variant, perft};
 
@@ -192,6 +194,25 @@ fn mcts_10000(bencher: Bencher<'_, '_>, columns: usize) {
         let found = tree.result().expect("an open game");
         assert_eq!(found.visits, 10_000);
     });
+}
+
+/// Searches the start to a depth without a table and with one of 1 MiB; an item is a node.
+#[divan::bench(args = [(6, 8), (6, 10), (8, 8), (10, 6), (50, 3)], consts = [0, 1 << 20])]
+fn alpha_beta_table<const BYTES: u64>(bencher: Bencher<'_, '_>, (columns, depth): (usize, u32)) {
+    let start = Position::start(&ruleset(columns));
+    let SearchResult { column, value, .. } = alpha_beta(&start, depth).expect("an open game");
+    let config = AlphaBetaConfig {
+        table_bytes: Some(BYTES),
+        ..AlphaBetaConfig::of_depth(depth)
+    };
+    let mut search = AlphaBetaSearch::with(config).expect("valid settings");
+    let nodes = search.search(&start).expect("an open game").nodes;
+    bencher
+        .counter(ItemsCount::new(nodes))
+        .bench_local(|| {
+            let found = search.search(&start).expect("an open game");
+            assert_eq!((found.column, found.value), (column, value));
+        });
 }
 
 fn random_games(columns: usize, games: u64, set: &str) -> GameTable {
