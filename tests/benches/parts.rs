@@ -207,12 +207,10 @@ fn alpha_beta_table<const BYTES: u64>(bencher: Bencher<'_, '_>, (columns, depth)
     };
     let mut search = AlphaBetaSearch::with(config).expect("valid settings");
     let nodes = search.search(&start).expect("an open game").nodes;
-    bencher
-        .counter(ItemsCount::new(nodes))
-        .bench_local(|| {
-            let found = search.search(&start).expect("an open game");
-            assert_eq!((found.column, found.value), (column, value));
-        });
+    bencher.counter(ItemsCount::new(nodes)).bench_local(|| {
+        let found = search.search(&start).expect("an open game");
+        assert_eq!((found.column, found.value), (column, value));
+    });
 }
 
 fn random_games(columns: usize, games: u64, set: &str) -> GameTable {
