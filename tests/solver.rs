@@ -178,7 +178,7 @@ fn boards_pit_by_pit_have_the_values_of_boards_in_a_word() {
 fn analysis_gives_the_exam_values_of_every_move() {
     let ruleset = ruleset(6, 4, "stays");
     let mut solver = solver(&ruleset, 2);
-    for line in include_str!("data/exam-2x6.jsonl").lines().step_by(12) {
+    for line in include_str!("data/exam-2x6.jsonl").lines().step_by(25) {
         let exam: serde_json::Value = serde_json::from_str(line).expect("a JSON line");
         let list = |name: &str| -> Vec<i64> {
             let numbers = exam[name].as_array().expect("a list");
@@ -230,6 +230,57 @@ fn a_stopped_solve_keeps_valid_bounds_and_goes_on_later() {
         .expect("bounds");
     assert!(bounds.lower >= stopped.lower && bounds.upper <= stopped.upper);
     assert_eq!(solve(&mut solver, &start).value(), Some(8));
+}
+
+#[test]
+fn a_solver_goes_on_from_a_file_and_refuses_damaged_ones() {
+    let rules = ruleset(6, 4, "stays");
+    let start = Position::start(&rules);
+    let mut first = solver(&rules, 1);
+    let part = first
+        .solve(&start, &SolveLimits::default(), &mut |progress| {
+            if progress.lower >= 2 {
+                ControlFlow::Break(())
+            } else {
+                ControlFlow::Continue(())
+            }
+        })
+        .expect("bounds");
+    let folder = std::env::temp_dir().join(format!("endodoi-solver-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let path = folder.join("proofs.edp");
+    first.save(&path).expect("it is written");
+    let mut second = solver(&rules, 1);
+    second.load(&path).expect("it is read");
+    let at_once = SolveLimits { seconds: Some(0.0) };
+    let bounds = second
+        .solve(&start, &at_once, &mut quietly)
+        .expect("bounds");
+    assert!(bounds.lower >= part.lower && bounds.upper <= part.upper);
+    assert_eq!(solve(&mut second, &start).value(), Some(8));
+
+    let error = solver(&ruleset(6, 4, "taken"), 1)
+        .load(&path)
+        .expect_err("other rules");
+    assert!(matches!(error, SolveError::Ruleset { .. }));
+    let whole = std::fs::read(&path).expect("bytes");
+    let damaged = folder.join("damaged.edp");
+    for at in [0, 8, 12, 20, 200, whole.len() / 2, whole.len() - 1] {
+        let mut bytes = whole.clone();
+        bytes[at] ^= 1;
+        std::fs::write(&damaged, &bytes).expect("written");
+        assert!(solver(&rules, 1).load(&damaged).is_err(), "byte {at}");
+    }
+    for end in [0, 7, 15, 100, whole.len() - 1] {
+        std::fs::write(&damaged, &whole[..end]).expect("written");
+        let error = solver(&rules, 1).load(&damaged).expect_err("cut");
+        assert!(error.to_string().contains("damaged.edp"), "{error}");
+    }
+    let missing = solver(&rules, 1)
+        .load(&folder.join("none"))
+        .expect_err("no file");
+    assert!(matches!(missing, SolveError::Io { .. }));
+    std::fs::remove_dir_all(&folder).expect("it goes");
 }
 
 #[test]

@@ -82,6 +82,14 @@ impl Fields {
         }
     }
 
+    /// Returns the place of a tag.
+    pub(super) fn place(&self, tag: u64) -> u64 {
+        match self {
+            Fields::Packed(field) => field.place(tag),
+            Fields::Wide(field) => field.place(tag),
+        }
+    }
+
     /// Returns the most seeds that a board may have.
     pub(super) fn seeds(&self) -> u32 {
         match self {

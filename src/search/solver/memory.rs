@@ -10,6 +10,9 @@ const LINE: usize = 8;
 /// The column of an entry that knows none.
 pub(super) const NO_COLUMN: u8 = 0x7E;
 
+/// Plies from which on an entry is worth a place in a file.
+const DEAR: u8 = 3;
+
 /// What is known of a position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Entry {
@@ -48,6 +51,11 @@ impl Entry {
             | u64::from(self.depth) << 48
             | u64::from(self.column + 1) << 56
             | u64::from(self.above) << 63
+    }
+
+    /// Tells whether an entry took more than the search of a few plies.
+    pub(super) fn is_dear(word: u64) -> bool {
+        Entry::unpack(word).depth >= DEAR
     }
 
     fn unpack(word: u64) -> Entry {
@@ -108,19 +116,19 @@ impl Memory {
         }
     }
 
-    /// Copies every entry into a memory whose places are named by `place` from tags.
-    pub(super) fn pour_into(&self, larger: &Memory, place: impl Fn(u64) -> u64) {
-        for pair in self.words[self.offset..].chunks_exact(2) {
-            let known = pair[0].load(Ordering::Relaxed);
-            if known != 0 {
-                let tag = pair[1].load(Ordering::Relaxed) ^ known;
-                let key = Key {
-                    place: place(tag),
-                    tag,
-                };
-                larger.store(key, Entry::unpack(known));
-            }
-        }
+    /// Lists every entry: its tag and what is known.
+    pub(super) fn entries(&self) -> impl Iterator<Item = [u64; 2]> {
+        self.words[self.offset..]
+            .chunks_exact(2)
+            .filter_map(|pair| {
+                let known = pair[0].load(Ordering::Relaxed);
+                (known != 0).then(|| [pair[1].load(Ordering::Relaxed) ^ known, known])
+            })
+    }
+
+    /// Takes an entry of another memory; `place` is that of its tag.
+    pub(super) fn take(&self, place: u64, [tag, known]: [u64; 2]) {
+        self.store(Key { place, tag }, Entry::unpack(known));
     }
 
     #[inline]

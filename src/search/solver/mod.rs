@@ -16,10 +16,12 @@
 //! | `field` | boards as the search sees them |
 //! | `memory` | bounds of positions, shared by all threads |
 //! | `worker` | the search of one thread |
+//! | `file` | what is known, kept for another day |
 //! | `prove` | all threads on one question |
 //! | `solve` | values, best moves and their bounds |
 
 mod field;
+mod file;
 mod memory;
 mod prove;
 mod solve;

@@ -1,6 +1,8 @@
 //! Values, best moves and their bounds.
 
+use std::io;
 use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::thread;
@@ -12,7 +14,8 @@ use crate::position::Position;
 use crate::ruleset::{Endless, Ruleset};
 use crate::search::endgame::{EndgameTable, TableError, TableProgress};
 use crate::search::solver::field::{Field, Fields, Node};
-use crate::search::solver::memory::Memory;
+use crate::search::solver::file::{self, Header};
+use crate::search::solver::memory::{Entry, Memory};
 use crate::search::solver::prove::Proof;
 use crate::search::solver::worker::Control;
 
@@ -25,8 +28,8 @@ const MIN_MEMORY: u64 = 1 << 16;
 /// The memory that a solver starts with, if it may have more.
 const FIRST_MEMORY: u64 = 16 << 20;
 
-/// What a solver builds by itself: a table of at most so many positions once so many nodes have
-/// been visited for one value.
+/// What a solver builds by itself: once so many nodes have been visited, a table of at most so many
+/// positions.
 const STAGES: [(u64, u64); 3] = [
     (0, 3_000_000),
     (20_000_000, 41_000_000),
@@ -72,6 +75,22 @@ pub enum SolveError {
     Memory {
         /// What was asked for.
         bytes: u64,
+    },
+    /// The system refused to read or write.
+    #[error("{}: {error}", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        error: io::Error,
+    },
+    /// A file is not one that a solver wrote, or it is damaged.
+    #[error("{} cannot be read as proofs: {message}", path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        message: String,
     },
     /// The table could not be built.
     #[error(transparent)]
@@ -318,6 +337,48 @@ impl Solver {
         Ok(())
     }
 
+    /// Writes what was proven and guessed to a file, so that [`Solver::load`] can go on from it.
+    ///
+    /// # Errors
+    /// [`SolveError::Io`]; the file that was there is kept then.
+    pub fn save(&self, path: &Path) -> Result<(), SolveError> {
+        let dear = || {
+            let entries = self.memory.entries();
+            entries.filter(|&[_, known]| Entry::is_dear(known))
+        };
+        let header = Header {
+            ruleset: self.ruleset,
+            seeds: self.field.as_ref().map_or(0, Fields::seeds),
+            entries: dear().count() as u64,
+        };
+        file::save(path, &header, dear())
+    }
+
+    /// Takes what [`Solver::save`] wrote in place of what the solver knows.
+    ///
+    /// # Errors
+    /// [`SolveError::Io`], [`SolveError::File`] for a file that is damaged or another,
+    /// [`SolveError::Ruleset`] for one of other rules, [`SolveError::Memory`]; the solver is
+    /// unchanged then.
+    pub fn load(&mut self, path: &Path) -> Result<(), SolveError> {
+        let begin = |header: &Header| {
+            if header.ruleset != self.ruleset {
+                return Err(self.foreign(&header.ruleset));
+            }
+            let wanted = header.entries.saturating_mul(32).max(FIRST_MEMORY);
+            let bytes = wanted.min(self.most_memory);
+            let memory = Memory::new(bytes).ok_or(SolveError::Memory { bytes })?;
+            Ok((memory, Fields::new(&self.ruleset, header.seeds)))
+        };
+        let each = |(memory, field): &(Memory, Fields), entry: [u64; 2]| {
+            memory.take(field.place(entry[0]), entry);
+        };
+        let (memory, field) = file::load(path, begin, each)?;
+        self.memory = memory;
+        self.field = Some(field);
+        Ok(())
+    }
+
     /// Proves the value of a position and finds all its best moves.
     ///
     /// # Errors
@@ -523,8 +584,9 @@ impl Solver {
         if threshold <= -node.seeds {
             return Ok(Some(-node.seeds));
         }
-        let from = call.nodes();
-        for stage in 0..STAGES.len() {
+        let reached = |stage: &&(u64, u64)| stage.0 <= call.nodes();
+        let first = STAGES.iter().take_while(reached).count().saturating_sub(1);
+        for stage in first..STAGES.len() {
             if !self.prepare(field, (stage, node.seeds, threshold), call)? {
                 return Ok(None);
             }
@@ -537,7 +599,7 @@ impl Solver {
                 memory: &self.memory,
                 threads: self.threads,
             };
-            let end = STAGES.get(stage + 1).map(|next| from + next.0);
+            let end = STAGES.get(stage + 1).map(|next| next.0);
             let seeds = self.table_seeds();
             let control = Control::default();
             control.nodes.store(call.nodes(), Ordering::Relaxed);
@@ -567,7 +629,9 @@ impl Solver {
         if stage > 0 && self.memory.bytes() < self.most_memory / 2 {
             let bytes = self.most_memory;
             let larger = Memory::new(bytes).ok_or(SolveError::Memory { bytes })?;
-            self.memory.pour_into(&larger, |tag| field.place(tag));
+            for entry in self.memory.entries() {
+                larger.take(field.place(entry[0]), entry);
+            }
             self.memory = larger;
         }
         if !self.own_table {
