@@ -18,7 +18,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use crate::ruleset::Ruleset;
-use crate::search::solver::solve::SolveError;
+use crate::search::solver::solution::SolveError;
 
 const MAGIC: [u8; 8] = *b"EDPROOF\0";
 

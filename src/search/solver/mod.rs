@@ -18,16 +18,19 @@
 //! | `worker` | the search of one thread |
 //! | `file` | what is known, kept for another day |
 //! | `prove` | all threads on one question |
+//! | `solution` | what is asked and answered |
 //! | `solve` | values, best moves and their bounds |
 
 mod field;
 mod file;
 mod memory;
 mod prove;
+mod solution;
 mod solve;
 mod worker;
 
-pub use solve::{
-    Analysis, MoveValue, Solution, SolveError, SolveLimits, SolveProgress, Solver, SolverOptions,
+pub use solution::{
+    Analysis, MoveValue, Solution, SolveError, SolveLimits, SolveProgress, SolverOptions,
     WatchSolve,
 };
+pub use solve::Solver;
