@@ -25,6 +25,8 @@ pub enum Purpose {
     SelfPlay = 4,
     /// Moves of a policy that draws for a whole batch.
     Policy = 5,
+    /// Positions that players are examined on, which no game and no training draws.
+    Exam = 6,
 }
 
 const GOLDEN_GAMMA: u64 = 0x9E37_79B9_7F4A_7C15;

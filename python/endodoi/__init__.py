@@ -18,7 +18,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from endodoi import errors, policies, tables
+from endodoi import arena, errors, policies, tables
 from endodoi._core import GameRecord, Position, Ruleset, Sowing, __version__
 from endodoi.env import Env
 from endodoi.errors import (
@@ -32,14 +32,17 @@ from endodoi.errors import (
     NotationError,
     PolicyError,
     RecordError,
+    RegretError,
     RulesetError,
     SetupError,
     SimulationError,
+    SolveError,
     TableError,
     TrainError,
 )
 from endodoi.registration import register
 from endodoi.simulation import GameTable, simulate
+from endodoi.solver import Analysis, MoveValue, Solution, Solver, analyse, solve
 from endodoi.training import TrainResult, train
 from endodoi.vector_env import VectorEnv
 
@@ -50,6 +53,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AgentError",
+    "Analysis",
     "ArgumentTypeError",
     "ArgumentValueError",
     "BatchError",
@@ -59,23 +63,31 @@ __all__ = [
     "GameTable",
     "MissingExtraError",
     "MoveError",
+    "MoveValue",
     "NotationError",
     "PolicyError",
     "Position",
     "RecordError",
+    "RegretError",
     "Ruleset",
     "RulesetError",
     "SetupError",
     "SimulationError",
+    "Solution",
+    "SolveError",
+    "Solver",
     "Sowing",
     "TableError",
     "TrainError",
     "TrainResult",
     "VectorEnv",
     "__version__",
+    "analyse",
+    "arena",
     "errors",
     "policies",
     "simulate",
+    "solve",
     "tables",
     "train",
 ]

@@ -11,11 +11,13 @@ import numpy.typing as npt
 __all__ = [
     "Batch",
     "EndgameTable",
+    "Exam",
     "GameRecord",
     "GameTable",
     "Player",
     "Position",
     "Ruleset",
+    "Solver",
     "Sowing",
     "__version__",
     "analyse_alpha_beta",
@@ -368,3 +370,56 @@ def simulate(
     sink: Callable[[dict[str, npt.NDArray[Any]]], object],
     rows: int = 1,
 ) -> tuple[tuple[str, str], BaseException | None]: ...
+
+@final
+class Solver:
+    def __new__(
+        cls,
+        ruleset: Ruleset,
+        *,
+        memory: _Whole | None = None,
+        num_threads: _Whole | None = None,
+        table: EndgameTable | None = None,
+    ) -> Solver: ...
+    def solve(
+        self,
+        position: Position,
+        *,
+        seconds: float | None = None,
+        progress: Callable[..., object] | None = None,
+    ) -> tuple[int, int, list[int], bool, int, float, BaseException | None]: ...
+    def analyse(
+        self,
+        position: Position,
+        *,
+        seconds: float | None = None,
+        progress: Callable[..., object] | None = None,
+    ) -> tuple[list[tuple[int, int, int]], int, float, BaseException | None]: ...
+
+@final
+class Exam:
+    def __new__(
+        cls,
+        ruleset: Ruleset,
+        positions: _Whole,
+        seed: _Whole,
+        *,
+        reference: str | None = None,
+        seconds: float | None = None,
+        memory: _Whole | None = None,
+        num_threads: _Whole | None = None,
+        table: EndgameTable | None = None,
+        progress: Callable[[int], object] | None = None,
+    ) -> Exam: ...
+    @property
+    def reference(self) -> str: ...
+    @property
+    def positions(self) -> list[Position]: ...
+    @property
+    def margins(self) -> list[list[tuple[int, int]]]: ...
+    def grade(
+        self,
+        player: str | Callable[..., Any],
+        *,
+        progress: Callable[[int], object] | None = None,
+    ) -> tuple[str, str, list[tuple[int, int, bool, str]]]: ...

@@ -14,7 +14,9 @@ from endodoi._core import Position, Ruleset, __version__
 from endodoi.errors import ArgumentValueError, EndodoiError, MissingExtraError, TrainError
 from endodoi.learning_curve import draw_learning_curve
 from endodoi.places import check_place
+from endodoi.regret_commands import add_regret
 from endodoi.simulation import Plan, Summary
+from endodoi.solver_commands import add_solve
 from endodoi.table_commands import add_tables
 from endodoi.training import find_trainer, run_trainer
 
@@ -106,6 +108,8 @@ def make_parser() -> argparse.ArgumentParser:
     add_simulate(commands, rules)
     add_train(commands)
     add_show_and_perft(commands, rules)
+    add_solve(commands, rules, position_of)
+    add_regret(commands, rules, ruleset_of, printable)
     add_tables(commands, rules, ruleset_of)
     version = commands.add_parser("version", help="say what is installed")
     version.set_defaults(run=version_command)
@@ -128,7 +132,9 @@ def add_simulate(commands: Commands, rules: argparse.ArgumentParser) -> None:
     simulate_.add_argument(
         "--first", type=int, default=0, help="number of the first game, for parts (default 0)"
     )
-    player_help = "random, greedy, alphabeta:N, mcts:N or agent:FILE_OR_RUN_DIR (default random)"
+    player_help = (
+        "random, greedy, perfect, alphabeta:N, mcts:N or agent:FILE_OR_RUN_DIR (default random)"
+    )
     simulate_.add_argument("--south", default="random", metavar="PLAYER", help=player_help)
     simulate_.add_argument("--north", default="random", metavar="PLAYER", help=player_help)
     simulate_.add_argument("--threads", type=int, help="threads (default: one for each core)")

@@ -23,9 +23,11 @@ __all__ = [
     "NotationError",
     "PolicyError",
     "RecordError",
+    "RegretError",
     "RulesetError",
     "SetupError",
     "SimulationError",
+    "SolveError",
     "TableError",
     "TrainError",
 ]
@@ -199,6 +201,30 @@ class TableError(EndodoiError, ValueError):
     block: int | None = None
     #: The number of the position whose value its moves contradict.
     index: int | None = None
+
+
+class SolveError(EndodoiError, ValueError):
+    """A position cannot be solved, or a solver refuses an argument."""
+
+    #: The argument's or quantity's name.
+    field: str = ""
+    #: The value given.
+    value: object = None
+    #: The smallest number allowed, where it is a number.
+    low: int | None = None
+    #: The largest number allowed, where it is a number.
+    high: int | None = None
+
+
+class RegretError(EndodoiError, ValueError):
+    """A regret cannot be measured."""
+
+    #: The argument's name.
+    field: str = ""
+    #: The value given; of an illegal choice the column.
+    value: object = None
+    #: The player, if it is at fault.
+    player: str = ""
 
 
 class TrainError(EndodoiError, RuntimeError):

@@ -443,8 +443,8 @@ def from_spec(spec: str, *, ruleset: Ruleset | None = None, seed: int = 0) -> Co
     Parameters
     ----------
     spec : str
-        ``random``, ``greedy``, ``alphabeta:N``, ``alphabeta:nodes=N``, ``alphabeta:seconds=S``,
-        ``mcts:N``, ``agent:FILE_OR_RUN_DIR[@sims=N|@mcts=N|@none]``.
+        ``random``, ``greedy``, ``perfect``, ``alphabeta:N``, ``alphabeta:nodes=N``,
+        ``alphabeta:seconds=S``, ``mcts:N``, ``agent:FILE_OR_RUN_DIR[@sims=N|@mcts=N|@none]``.
     ruleset : Ruleset, optional
         The rules of the games.
     seed : int

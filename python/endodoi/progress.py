@@ -122,16 +122,58 @@ class Progress:
             sys.stderr.write("\n")
 
 
-def check_kind(progress: object) -> None:
+class StatusLine:
+    """A line on the error output that is written over until it is closed.
+
+    Nothing is shown of work that is soon done.
+    """
+
+    def __init__(self) -> None:
+        self.began = self.shown = time.monotonic()
+        self.text = ""
+        self.written = 0
+
+    def show(self, text: str) -> None:
+        """Write the text over the one before, if it is time for it."""
+        self.text = text
+        now = time.monotonic()
+        if now - self.began >= QUIET_SECONDS and now - self.shown >= LINE_SECONDS:
+            self.shown = now
+            self.write()
+
+    def write(self) -> None:
+        """Write the text over the one before."""
+        # A line that wraps cannot be written over, one that is longer has to be.
+        line = self.text.ljust(self.written)[: line_width()]
+        self.written = len(line.rstrip())
+        sys.stderr.write(f"\r{line} ")
+        sys.stderr.flush()
+
+    def close(self) -> None:
+        """End the line, if there is one."""
+        if self.written:
+            self.write()
+            sys.stderr.write("\n")
+
+
+def check_kind(progress: object, *, bar: bool = True) -> None:
     """Refuse what is no kind of progress, as a misspelt ``"tqdm"``.
+
+    Parameters
+    ----------
+    progress
+        What was given.
+    bar : bool
+        Whether ``"tqdm"`` is a kind.
 
     Raises
     ------
     ArgumentTypeError, ArgumentValueError
         If it is not one of those that `Progress` names.
     """
-    expected = 'True, False, None, "tqdm" or a function'
-    if isinstance(progress, str) and progress != "tqdm":
+    named = '"tqdm" or a function' if bar else "or a function"
+    expected = f"True, False, None, {named}"
+    if isinstance(progress, str) and not (bar and progress == "tqdm"):
         raise ArgumentValueError(
             f"progress is {progress!r}, expected {expected}", field="progress", value=progress
         )

@@ -268,7 +268,7 @@ def simulate(
     ruleset : Ruleset
         The rules of every game.
     south, north : str or policy
-        A specification (``random``, ``greedy``, ``alphabeta:N``, ``mcts:N``,
+        A specification (``random``, ``greedy``, ``perfect``, ``alphabeta:N``, ``mcts:N``,
         ``agent:FILE_OR_RUN_DIR[@sims=N|@mcts=N|@none]``), a policy of `endodoi.policies`, or your
         own function ``(observations [B, 2C+3], action_masks [B, C]) -> actions [B]``. A function is
         called on a worker thread, with all games that wait for it. A player that chooses an

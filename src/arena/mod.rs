@@ -1,4 +1,4 @@
-//! Paired matches between players, with intervals.
+//! Paired matches between players, with intervals; regret, the seeds that a player's moves lose.
 //!
 //! A pair is two games from one random opening with the sides swapped. The opening is the unit of
 //! every interval: the two games of a pair are not independent of each other.
@@ -18,8 +18,13 @@
 
 mod interval;
 mod pairs;
+mod regret;
 mod table;
 
 pub use interval::paired_interval;
 pub use pairs::{ArenaError, Forfeits, MatchResult, PairConfig, PairedGame, play_pairs};
+pub use regret::{
+    Answer, Exam, ExamConfig, ExamProgress, MoveWorth, Phase, Question, Reference, Regret,
+    RegretError, RegretPart, WatchExam, regret_table,
+};
 pub use table::table;

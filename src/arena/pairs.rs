@@ -7,7 +7,7 @@ use thiserror::Error;
 use crate::arena::interval::{mean_and_half, paired_interval};
 use crate::batch::opening;
 use crate::notation::GameRecord;
-use crate::policy::Policy;
+use crate::policy::{Policy, PolicyError};
 use crate::position::Position;
 use crate::rng::{self, Purpose};
 use crate::ruleset::Ruleset;
@@ -104,6 +104,9 @@ pub enum ArenaError {
         /// The most that would be accepted.
         last: u32,
     },
+    /// A player that cannot play by the rules.
+    #[error(transparent)]
+    Player(#[from] PolicyError),
     /// The game hardly ever lasts as long as the opening.
     #[error("opening_plies is {plies}: no opening of 10000 drawn left the game open")]
     NoOpening {
@@ -216,6 +219,8 @@ pub fn play_pairs(
     config: &PairConfig,
 ) -> Result<MatchResult, ArenaError> {
     config.check()?;
+    a.check(&config.ruleset)?;
+    b.check(&config.ruleset)?;
     let names = [a.name(), b.name()];
     let mut players: [&mut dyn Policy; 2] = [a, b];
     let mut games = Vec::with_capacity(config.games as usize);

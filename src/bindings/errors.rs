@@ -306,7 +306,9 @@ impl From<PolicyError> for PyErr {
             PolicyError::File { path, .. } => {
                 exception("AgentError", &message, |fields| fields.set("path", path))
             }
-            PolicyError::Interrupted { name } | PolicyError::Failed { name, .. } => {
+            PolicyError::Interrupted { name }
+            | PolicyError::Rules { name, .. }
+            | PolicyError::Failed { name, .. } => {
                 exception("PolicyError", &message, |fields| fields.set("player", name))
             }
         }

@@ -22,9 +22,11 @@ mod picture;
 mod player;
 mod position;
 mod record;
+mod regret;
 mod ruleset;
 mod seeds;
 mod simulate;
+mod solver;
 mod sowing;
 mod tables;
 
@@ -53,9 +55,13 @@ mod _core {
     #[pymodule_export]
     use super::record::PyGameRecord;
     #[pymodule_export]
+    use super::regret::PyExam;
+    #[pymodule_export]
     use super::ruleset::PyRuleset;
     #[pymodule_export]
     use super::simulate::{sample_size, simulate};
+    #[pymodule_export]
+    use super::solver::PySolver;
     #[pymodule_export]
     use super::sowing::PySowing;
     #[pymodule_export]

@@ -25,7 +25,7 @@ use crate::side::Side;
 /// Parameters
 /// ----------
 /// spec : str
-///     ``random``, ``greedy``, ``alphabeta:N|nodes=N|seconds=S``, ``mcts:N``,
+///     ``random``, ``greedy``, ``perfect``, ``alphabeta:N|nodes=N|seconds=S``, ``mcts:N``,
 ///     ``agent:FILE_OR_RUN_DIR[@sims=N|@mcts=N|@none]``.
 #[pyclass(name = "Player", module = "endodoi._core")]
 pub(super) struct PyPlayer {

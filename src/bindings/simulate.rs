@@ -215,7 +215,7 @@ fn count<T: TryFrom<i128>>(value: &Bound<'_, PyAny>, field: &'static str) -> PyR
 /// What stopped a simulation: an interrupt, or what a player or the progress function raised; and
 /// the first failure that only lost games.
 #[derive(Clone, Default)]
-struct Interruption(Arc<Mutex<Option<PyErr>>>, Arc<Mutex<Option<String>>>);
+pub(super) struct Interruption(Arc<Mutex<Option<PyErr>>>, Arc<Mutex<Option<String>>>);
 
 impl Interruption {
     fn slot(&self) -> MutexGuard<'_, Option<PyErr>> {
@@ -235,7 +235,7 @@ impl Interruption {
     }
 
     /// Warns of the first failure, so that lost games are no riddle.
-    fn warn_of_failure(&self, py: Python<'_>) -> PyResult<()> {
+    pub(super) fn warn_of_failure(&self, py: Python<'_>) -> PyResult<()> {
         let mut first = self.1.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(message) = first.take() else {
             return Ok(());
@@ -244,16 +244,16 @@ impl Interruption {
         PyErr::warn(py, &py.get_type::<PyRuntimeWarning>(), &message, 2)
     }
 
-    fn is_set(&self) -> bool {
+    pub(super) fn is_set(&self) -> bool {
         self.slot().is_some()
     }
 
-    fn take(&self) -> Option<PyErr> {
+    pub(super) fn take(&self) -> Option<PyErr> {
         self.slot().take()
     }
 
     /// Listens for Ctrl-C and tells the caller how many games are finished.
-    fn watch(&self, finished: u64, progress: Option<&Py<PyAny>>) -> ControlFlow<()> {
+    pub(super) fn watch(&self, finished: u64, progress: Option<&Py<PyAny>>) -> ControlFlow<()> {
         if !self.is_set() {
             let told = Python::attach(|py| {
                 py.check_signals()?;
@@ -272,13 +272,16 @@ impl Interruption {
 }
 
 /// A player of a simulation as a user gives it.
-enum Contestant {
+pub(super) enum Contestant {
     Spec(PolicySpec),
     Function(PyPolicy),
 }
 
 impl Contestant {
-    fn read(value: &Bound<'_, PyAny>, interruption: &Interruption) -> PyResult<Contestant> {
+    pub(super) fn read(
+        value: &Bound<'_, PyAny>,
+        interruption: &Interruption,
+    ) -> PyResult<Contestant> {
         if value.is_instance_of::<PyString>() {
             return Ok(Contestant::Spec(text(value, "player")?.parse()?));
         }
@@ -290,7 +293,7 @@ impl Contestant {
         }))
     }
 
-    fn build(self) -> Result<Box<dyn Policy>, PolicyError> {
+    pub(super) fn build(self) -> Result<Box<dyn Policy>, PolicyError> {
         match self {
             Contestant::Spec(spec) => spec.build(),
             Contestant::Function(policy) => Ok(Box::new(policy)),
@@ -299,7 +302,7 @@ impl Contestant {
 }
 
 /// A Python function as a player.
-struct PyPolicy {
+pub(super) struct PyPolicy {
     function: Py<PyAny>,
     name: String,
     interruption: Interruption,

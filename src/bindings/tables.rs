@@ -2,6 +2,7 @@
 
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use pyo3::prelude::*;
 
@@ -19,7 +20,7 @@ use crate::search::{EndgameTable, TableError, TableProgress, VerifyTable, WatchT
 /// play: the rest that goes to the other side when a side is stuck counts (E1), play without end
 /// gains nothing for either side, and the quiet limit (E3) is not looked at.
 #[pyclass(name = "EndgameTable", module = "endodoi.tables", frozen)]
-pub(super) struct PyEndgameTable(EndgameTable);
+pub(super) struct PyEndgameTable(pub(super) Arc<EndgameTable>);
 
 #[pymethods]
 impl PyEndgameTable {
@@ -46,7 +47,7 @@ impl PyEndgameTable {
         watched(py, progress, |watch| {
             EndgameTable::build(&ruleset.0, max_seeds, num_threads, watch)
         })
-        .map(PyEndgameTable)
+        .map(|table| PyEndgameTable(Arc::new(table)))
     }
 
     /// Open the file of a table; with a rule set, only if its values hold under that.
@@ -58,7 +59,7 @@ impl PyEndgameTable {
             Some(ruleset) => EndgameTable::open(&path, &ruleset.0),
             None => EndgameTable::open_any(&path),
         };
-        Ok(PyEndgameTable(table?))
+        Ok(PyEndgameTable(Arc::new(table?)))
     }
 
     /// Return the name that a table's file has unless another is given.

@@ -61,11 +61,14 @@ impl Environment {
     ///
     /// # Errors
     /// [`EnvironmentError::Batch`] for a setting outside its range or threads that cannot be
-    /// started.
+    /// started, [`EnvironmentError::Policy`] for an opponent that cannot play by the rules.
     pub fn new(
         mut config: EnvironmentConfig,
-        opponents: Vec<Opponent>,
+        mut opponents: Vec<Opponent>,
     ) -> Result<Environment, EnvironmentError> {
+        for opponent in &mut opponents {
+            opponent.check(&config.batch.ruleset)?;
+        }
         // What is not used must not make equal settings differ.
         config.batch.autoreset = Autoreset::NextStep;
         let batch = Batch::new(config.of_batch(opponents.len()))?;
@@ -158,12 +161,15 @@ impl Environment {
     /// # Errors
     /// [`EnvironmentError::NoOpponents`] for an empty list, [`EnvironmentError::Kind`] in
     /// self-play.
-    pub fn set_opponents(&mut self, opponents: Vec<Opponent>) -> Result<(), EnvironmentError> {
+    pub fn set_opponents(&mut self, mut opponents: Vec<Opponent>) -> Result<(), EnvironmentError> {
         if self.opponents.is_empty() {
             return Err(EnvironmentError::Kind { had: false });
         }
         if opponents.is_empty() {
             return Err(EnvironmentError::NoOpponents);
+        }
+        for opponent in &mut opponents {
+            opponent.check(&self.config.batch.ruleset)?;
         }
         if self.threads.is_none() {
             self.threads = answers::start_threads(&self.config, &opponents)?;

@@ -6,6 +6,7 @@ use rand_xoshiro::Xoshiro128PlusPlus;
 
 use crate::policy::{Policy, PolicyError, PolicySpec};
 use crate::rng::{self, Purpose};
+use crate::ruleset::Ruleset;
 
 /// A player from outside: a function of views and masks.
 pub trait Function: Send + Sync {
@@ -58,6 +59,17 @@ impl Opponent {
                 policy.name()
             }
             Opponent::Function(function) => function.name(),
+        }
+    }
+
+    /// Checks that it can play by these rules.
+    pub(super) fn check(&mut self, ruleset: &Ruleset) -> Result<(), PolicyError> {
+        match self {
+            Opponent::Policy(policy) => {
+                let policy = policy.get_mut().unwrap_or_else(PoisonError::into_inner);
+                policy.check(ruleset)
+            }
+            Opponent::Random | Opponent::Function(_) => Ok(()),
         }
     }
 

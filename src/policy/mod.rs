@@ -7,6 +7,7 @@ pub mod features;
 mod greedy;
 mod mcts;
 pub mod network;
+mod perfect;
 mod random;
 mod spec;
 pub(crate) mod watched;
@@ -16,6 +17,7 @@ pub use agent::{Agent, AgentSearch};
 pub use alpha_beta::AlphaBeta;
 pub use greedy::Greedy;
 pub use mcts::Mcts;
+pub use perfect::Perfect;
 pub use random::Random;
 pub use spec::PolicySpec;
 
@@ -26,6 +28,7 @@ use rand_xoshiro::Xoshiro128PlusPlus;
 use thiserror::Error;
 
 use crate::position::Position;
+use crate::ruleset::Ruleset;
 
 /// Why a policy could not choose, or could not be made.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -44,6 +47,16 @@ pub enum PolicyError {
         /// The file.
         path: String,
         /// What is wrong with it.
+        message: String,
+    },
+    /// The policy cannot play by these rules.
+    #[error("player {name} cannot play {ruleset}: {message}")]
+    Rules {
+        /// The policy's name.
+        name: String,
+        /// The rules.
+        ruleset: String,
+        /// Why not.
         message: String,
     },
     /// The policy was interrupted: a simulation ends, and the games that wait for the policy are
@@ -70,6 +83,14 @@ pub enum PolicyError {
 pub trait Policy: Send {
     /// Returns the name shown in tables, usually the specification.
     fn name(&self) -> String;
+
+    /// Checks that it can play by these rules.
+    ///
+    /// # Errors
+    /// [`PolicyError::Rules`] when it cannot; most players know every rule.
+    fn check(&mut self, _ruleset: &Ruleset) -> Result<(), PolicyError> {
+        Ok(())
+    }
 
     /// Chooses a legal column for each of `B` open positions, writing `moves`, `u8[B]`.
     ///

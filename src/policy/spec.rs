@@ -4,11 +4,13 @@ use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use crate::policy::{Agent, AgentSearch, AlphaBeta, Greedy, Mcts, Policy, PolicyError, Random};
+use crate::policy::{
+    Agent, AgentSearch, AlphaBeta, Greedy, Mcts, Perfect, Policy, PolicyError, Random,
+};
 use crate::search::{AlphaBetaConfig, MAX_SIMULATIONS};
 
 /// The forms that [`PolicySpec`] reads.
-const FORMS: &str = "random, greedy, alphabeta:N with N from 1 to 64, alphabeta:nodes=N, alphabeta:seconds=S, mcts:N with N from 1 to 1000000, or agent:FILE_OR_RUN_DIR[@sims=N|@mcts=N|@none] with N from 1 to 1000000";
+const FORMS: &str = "random, greedy, perfect, alphabeta:N with N from 1 to 64, alphabeta:nodes=N, alphabeta:seconds=S, mcts:N with N from 1 to 1000000, or agent:FILE_OR_RUN_DIR[@sims=N|@mcts=N|@none] with N from 1 to 1000000";
 
 /// A player as users name it: `random`, `greedy`, `alphabeta:4`, `mcts:800`,
 /// `agent:runs/x@sims=32`.
@@ -33,6 +35,8 @@ pub enum PolicySpec {
     /// `alphabeta:N`, a search of fixed depth; `alphabeta:nodes=N` or `alphabeta:seconds=S`; with
     /// `@table=BYTES` or `@threads=N` for what it may use.
     AlphaBeta(AlphaBetaConfig),
+    /// `perfect`: a best move of the exact solver.
+    Perfect,
     /// `mcts:N`: a tree search by random games.
     Mcts {
         /// Simulations for each move, 1 to [`MAX_SIMULATIONS`].
@@ -60,6 +64,7 @@ impl PolicySpec {
                 Ok(policy) => Ok(Box::new(policy)),
                 Err(_) => Err(refuse(&self.to_string())),
             },
+            PolicySpec::Perfect => Ok(Box::<Perfect>::default()),
             PolicySpec::Mcts { simulations } => match Mcts::new(*simulations) {
                 Ok(policy) => Ok(Box::new(policy)),
                 Err(_) => Err(refuse(&self.to_string())),
@@ -76,6 +81,7 @@ impl FromStr for PolicySpec {
         match text.split_once(':') {
             None if text == "random" => Ok(PolicySpec::Random),
             None if text == "greedy" => Ok(PolicySpec::Greedy),
+            None if text == "perfect" => Ok(PolicySpec::Perfect),
             Some(("alphabeta", settings)) => AlphaBetaConfig::parse(settings)
                 .map(PolicySpec::AlphaBeta)
                 .ok_or_else(|| refuse(text)),
@@ -95,6 +101,7 @@ impl fmt::Display for PolicySpec {
             PolicySpec::Random => f.write_str("random"),
             PolicySpec::Greedy => f.write_str("greedy"),
             PolicySpec::AlphaBeta(config) => write!(f, "alphabeta:{config}"),
+            PolicySpec::Perfect => f.write_str("perfect"),
             PolicySpec::Mcts { simulations } => write!(f, "mcts:{simulations}"),
             PolicySpec::Agent { path, search } => {
                 write!(f, "agent:{}", path.display())?;

@@ -221,6 +221,9 @@ fn play_between(
     progress: &mut Progress<'_>,
     taken: &mut Taken<'_>,
 ) -> Result<GameTable, SimulateError> {
+    for player in &mut players {
+        player.check(&config.ruleset)?;
+    }
     let run = Run::new(config)?;
     let pace = (LOCKSTEP_CHUNK, LOCKSTEP_TIME);
     run.chunks(pace, room, progress, taken, |chunk, detail, progress| {

@@ -120,7 +120,9 @@ def test_specifications_make_players_and_name_them(spec: str) -> None:
     "spec", ["", "foo", "alphabeta", "alphabeta:0", "alphabeta:65", "mcts:0", "agent:"]
 )
 def test_unknown_specifications_list_the_known_forms(spec: str) -> None:
-    with pytest.raises(ed.PolicyError, match="expected random, greedy, alphabeta:N") as info:
+    with pytest.raises(
+        ed.PolicyError, match="expected random, greedy, perfect, alphabeta:N"
+    ) as info:
         policies.from_spec(spec)
     assert info.value.player == spec
 

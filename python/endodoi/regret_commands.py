@@ -1,0 +1,114 @@
+"""The command ``endodoi regret``."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from typing import TYPE_CHECKING
+
+from endodoi.regret import Exam
+from endodoi.solver_commands import add_solver_options
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import TypeAlias
+
+    from endodoi._core import Ruleset
+    from endodoi.regret import Regret
+
+    # argparse has no public name for it.
+    Commands: TypeAlias = argparse._SubParsersAction[argparse.ArgumentParser]  # noqa: SLF001
+
+__all__ = ["add_regret"]
+
+EXAMPLES = """\
+examples:
+  endodoi regret --columns 6 --player random greedy alphabeta:6
+  endodoi regret --player agent:runs/first --positions 2000 --json
+  endodoi regret --columns 8 --player mcts:800 --reference alphabeta:10
+
+All players choose in the same positions of random games. Without --reference moves are measured by
+perfect play up to 2x6 with four seeds in a pit, by a search on larger boards.
+"""
+
+
+def add_regret(
+    commands: Commands,
+    rules: argparse.ArgumentParser,
+    ruleset_of: Callable[[argparse.Namespace], Ruleset],
+    printable: Callable[[str], str],
+) -> None:
+    """Add the command that measures what a player's moves lose.
+
+    Parameters
+    ----------
+    commands
+        Where it is added.
+    rules
+        The options that name the rules.
+    ruleset_of
+        What reads these options.
+    printable
+        What makes a text fit for the output.
+    """
+    parser = commands.add_parser(
+        "regret",
+        parents=[rules],
+        help="measure how many seeds a player's moves lose",
+        description="Measures how many seeds the moves of players lose against perfect play.",
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.set_defaults(run=lambda options: regret_command(options, ruleset_of(options), printable))
+    parser.add_argument(
+        "--player",
+        nargs="+",
+        required=True,
+        metavar="PLAYER",
+        help="random, greedy, perfect, alphabeta:N, mcts:N or agent:FILE_OR_RUN_DIR",
+    )
+    parser.add_argument("--positions", type=int, default=500, help="positions (default 500)")
+    parser.add_argument("--seed", type=int, default=0, help="seed of the positions (default 0)")
+    parser.add_argument("--reference", help="perfect or alphabeta:N (default: as suits the board)")
+    parser.add_argument(
+        "--seconds",
+        type=float,
+        help="time after which a position is left to alphabeta:12 (default 60)",
+    )
+    add_solver_options(parser)
+    parser.add_argument("--json", action="store_true", help="print the numbers as JSON")
+
+
+def regret_command(
+    options: argparse.Namespace, ruleset: Ruleset, printable: Callable[[str], str]
+) -> int:
+    """Print what the moves of the players lose."""
+    exam = Exam(
+        ruleset=ruleset,
+        positions=options.positions,
+        seed=options.seed,
+        reference=options.reference,
+        seconds=options.seconds,
+        table=options.table,
+        num_threads=options.threads,
+        memory=options.memory,
+    )
+    found = [exam.regret(player) for player in options.player]
+    if options.json:
+        print(json.dumps([regret.to_dict() for regret in found]))
+        return 0
+    print(f"{options.positions} positions, moves measured by {exam.reference}")
+    print(printable(table_of(found)))
+    return 0
+
+
+def table_of(found: list[Regret]) -> str:
+    """Return the tables of several players under one line of headings."""
+    widths = [max(len(regret.player), len("player")) for regret in found]
+    lines: list[str] = []
+    for regret, width in zip(found, widths, strict=True):
+        table = regret.text.splitlines()
+        lines += [
+            line[:width].ljust(max(widths)) + line[width:] for line in table[len(lines) > 0 :]
+        ]
+    return "\n".join(lines)
