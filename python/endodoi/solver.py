@@ -280,6 +280,33 @@ class Solver:
             raise interruption
         return analysis
 
+    @property
+    def table_seeds(self) -> int:
+        """The most seeds of a position in the endgame table in use, 0 without one."""
+        return self._core.table_seeds
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write what the solver knows to a file, for `load` on another day.
+
+        The file gets its name when it is whole; what had the name before is replaced.
+
+        Raises
+        ------
+        SolveError
+            If the system refuses to write.
+        """
+        self._core.save(path)
+
+    def load(self, path: str | os.PathLike[str]) -> None:
+        """Take what `save` wrote in place of what the solver knows.
+
+        Raises
+        ------
+        SolveError
+            If the file cannot be read, is damaged or of other rules; nothing is changed then.
+        """
+        self._core.load(path)
+
     def __repr__(self) -> str:
         """Return a short description."""
         return f"<Solver of {self.ruleset!r}>"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from endodoi.solver import Analysis, Solution, Solver
@@ -30,6 +31,7 @@ SOLVE_EXAMPLES = """\
 examples:
   endodoi solve --columns 6
   endodoi solve --columns 7 --seconds 600 --memory 4G --json
+  endodoi solve --columns 8 --seconds 3600 --resume 2x8.edp
   endodoi solve --position "0,0,3,1/2,0,0,1 N 4-5 0" --table en-dodoi-2x4-stays-16.edt
 
 Ctrl-C, and the end of --seconds, print what the value is at least and at most.
@@ -87,6 +89,11 @@ def add_solve(
     )
     for parser in (solve, analyse):
         parser.add_argument("--seconds", type=float, help="time after which bounds are printed")
+        parser.add_argument(
+            "--resume",
+            metavar="FILE",
+            help="go on from what FILE holds, if it is there, and write it when this ends",
+        )
         add_solver_options(parser)
         parser.add_argument("--json", action="store_true", help="print the result as JSON")
 
@@ -116,26 +123,32 @@ def bytes_of(text: str) -> int:
 
 
 def solver_of(options: argparse.Namespace, position: Position) -> Solver:
-    """Return the solver that the options ask for."""
-    return Solver(
+    """Return the solver that the options ask for, with what it knew when it was last stopped."""
+    solver = Solver(
         position.ruleset,
         table=options.table,
         num_threads=options.threads,
         memory=options.memory,
     )
+    if options.resume and Path(options.resume).exists():
+        solver.load(options.resume)
+    return solver
 
 
 def solve_command(options: argparse.Namespace, position: Position) -> int:
     """Print the value of a position; after a Ctrl-C, its bounds."""
     status = 0
+    solver = solver_of(options, position)
     try:
-        solution = solver_of(options, position).solve(position, seconds=options.seconds)
+        solution = solver.solve(position, seconds=options.seconds)
     except KeyboardInterrupt as interrupt:
         known = getattr(interrupt, "solution", None)
         if not isinstance(known, Solution):
             raise
         solution, status = known, INTERRUPTED
         print("endodoi: interrupted: these are the bounds known by now", file=sys.stderr)
+    if options.resume:
+        solver.save(options.resume)
     if options.json:
         print(json.dumps({**question(position), **solution.to_dict()}))
         return status
@@ -151,14 +164,17 @@ def solve_command(options: argparse.Namespace, position: Position) -> int:
 def analyse_command(options: argparse.Namespace, position: Position) -> int:
     """Print the value of every legal move; after a Ctrl-C, their bounds."""
     status = 0
+    solver = solver_of(options, position)
     try:
-        analysis = solver_of(options, position).analyse(position, seconds=options.seconds)
+        analysis = solver.analyse(position, seconds=options.seconds)
     except KeyboardInterrupt as interrupt:
         known = getattr(interrupt, "analysis", None)
         if not isinstance(known, Analysis):
             raise
         analysis, status = known, INTERRUPTED
         print("endodoi: interrupted: these are the bounds known by now", file=sys.stderr)
+    if options.resume:
+        solver.save(options.resume)
     if options.json:
         print(json.dumps({**question(position), **analysis.to_dict()}))
         return status

@@ -1,6 +1,7 @@
 //! `Solver`: exact values of positions.
 
 use std::ops::ControlFlow;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use pyo3::prelude::*;
@@ -130,6 +131,32 @@ impl PySolver {
             analysis.seconds,
             stopped,
         ))
+    }
+
+    /// The most seeds of a position in the table in use, 0 without one.
+    #[getter]
+    fn table_seeds(&self) -> u32 {
+        self.0.table().map_or(0, |table| table.max_seeds())
+    }
+
+    /// Write what the solver knows to a file.
+    ///
+    /// Parameters
+    /// ----------
+    /// path : path
+    #[pyo3(signature = (path))]
+    fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+        Ok(py.detach(move || self.0.save(&path))?)
+    }
+
+    /// Take what a file holds in place of what the solver knows.
+    ///
+    /// Parameters
+    /// ----------
+    /// path : path
+    #[pyo3(signature = (path))]
+    fn load(&mut self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+        Ok(py.detach(move || self.0.load(&path))?)
     }
 }
 

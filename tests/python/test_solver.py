@@ -324,3 +324,35 @@ def test_perfect_refuses_rules_it_cannot_solve() -> None:
             refusal(lambda ruleset=ruleset: ed.VectorEnv(2, ruleset, opponent="perfect")),
         ]
         assert all(message.startswith("player perfect cannot play") for message in messages)
+
+
+def test_a_solver_goes_on_from_its_file(tmp_path: Path) -> None:
+    ruleset = ed.Ruleset(columns=5)
+    start = ed.Position.start(ruleset)
+    first = ed.Solver(ruleset, num_threads=1)
+    solution = first.solve(start)
+    first.save(tmp_path / "proofs.edp")
+    second = ed.Solver(ruleset, num_threads=1)
+    second.load(tmp_path / "proofs.edp")
+    again = second.solve(start)
+    assert again == solution
+    assert again.nodes < solution.nodes
+    with pytest.raises(ed.SolveError, match="another ruleset"):
+        ed.Solver(ed.Ruleset(columns=6)).load(tmp_path / "proofs.edp")
+    (tmp_path / "cut.edp").write_bytes((tmp_path / "proofs.edp").read_bytes()[:-3])
+    with pytest.raises(ed.SolveError, match=r"cut.edp.*cut short"):
+        second.load(tmp_path / "cut.edp")
+    assert second.solve(start) == solution
+
+
+def test_the_command_resumes_what_it_wrote(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = ["solve", "--columns", "5", "--threads", "1", "--json"]
+    command += ["--resume", str(tmp_path / "proofs.edp")]
+    shown = []
+    for _ in range(2):
+        assert main(command) == 0
+        shown.append(json.loads(capsys.readouterr().out))
+    assert shown[0]["value"] == shown[1]["value"]
+    assert shown[1]["nodes"] < shown[0]["nodes"]
