@@ -265,9 +265,11 @@ fn a_solver_goes_on_from_a_file_and_refuses_damaged_ones() {
     assert!(matches!(error, SolveError::Ruleset { .. }));
     let whole = std::fs::read(&path).expect("bytes");
     let damaged = folder.join("damaged.edp");
-    for at in [0, 8, 12, 20, 200, whole.len() / 2, whole.len() - 1] {
+    let middle = whole.len() / 2;
+    let places = [0, 8, 12, 20, 200, whole.len() - 1];
+    for at in places.into_iter().chain(middle..middle + 32) {
         let mut bytes = whole.clone();
-        bytes[at] ^= 1;
+        bytes[at] ^= 0xFF;
         std::fs::write(&damaged, &bytes).expect("written");
         assert!(solver(&rules, 1).load(&damaged).is_err(), "byte {at}");
     }

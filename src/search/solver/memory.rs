@@ -49,7 +49,7 @@ impl Entry {
             | low(self.upper) << 16
             | low(self.guess) << 32
             | u64::from(self.depth) << 48
-            | u64::from(self.column + 1) << 56
+            | u64::from(self.column.wrapping_add(1) & 0x7F) << 56
             | u64::from(self.above) << 63
     }
 
