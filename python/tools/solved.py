@@ -86,9 +86,7 @@ def page(proven: dict[tuple[str, int, int], dict[str, Any]]) -> str:
     parts = [HEAD]
     columns = sorted({key[1] for key in proven})
     for rules, (title, _) in RULES.items():
-        rows = [
-            [f"2x{c}", *(shown(proven.get((rules, c, k))) for k in SEEDS)] for c in columns
-        ]
+        rows = [[f"2x{c}", *(shown(proven.get((rules, c, k))) for k in SEEDS)] for c in columns]
         head = ["board", *(f"k = {k}" for k in SEEDS)]
         parts += [f"## {title}\n", write_table([head, *rows]) + "\n"]
     parts.append(COST)
