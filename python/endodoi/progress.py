@@ -94,11 +94,7 @@ class Progress:
         """Write the line of the games finished."""
         rate = self.finished / (time.monotonic() - self.began)
         line = f"{self.finished:,} of {self.games:,} {self.unit}s, {rate:,.0f} each second"
-        # A line that wraps cannot be written over, one that is longer has to be.
-        line = line.ljust(self.written)[: line_width()]
-        self.written = len(line.rstrip())
-        sys.stderr.write(f"\r{line} ")
-        sys.stderr.flush()
+        self.written = write_over(line, self.written)
 
     def show_bar(self, finished: int) -> None:
         """Move the bar to the games finished."""
@@ -143,17 +139,22 @@ class StatusLine:
 
     def write(self) -> None:
         """Write the text over the one before."""
-        # A line that wraps cannot be written over, one that is longer has to be.
-        line = self.text.ljust(self.written)[: line_width()]
-        self.written = len(line.rstrip())
-        sys.stderr.write(f"\r{line} ")
-        sys.stderr.flush()
+        self.written = write_over(self.text, self.written)
 
     def close(self) -> None:
         """End the line, if there is one."""
         if self.written:
             self.write()
             sys.stderr.write("\n")
+
+
+def write_over(text: str, before: int) -> int:
+    """Write a text over the line before, which had so many characters; return how many it has."""
+    # A line that wraps cannot be written over, one that is longer has to be.
+    line = text.ljust(before)[: line_width()]
+    sys.stderr.write(f"\r{line} ")
+    sys.stderr.flush()
+    return len(line.rstrip())
 
 
 def check_kind(progress: object, *, bar: bool = True) -> None:

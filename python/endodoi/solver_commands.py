@@ -6,7 +6,7 @@ import argparse
 import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from endodoi.solver import Analysis, Solution, Solver
 
@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     Commands: TypeAlias = argparse._SubParsersAction[argparse.ArgumentParser]  # noqa: SLF001
 
 __all__ = ["add_solve", "add_solver_options"]
+
+#: What a solver answers with.
+Known = TypeVar("Known", Solution, Analysis)
 
 #: Status of a Ctrl-C, as shells give it.
 INTERRUPTED = 130
@@ -135,20 +138,41 @@ def solver_of(options: argparse.Namespace, position: Position) -> Solver:
     return solver
 
 
-def solve_command(options: argparse.Namespace, position: Position) -> int:
-    """Print the value of a position; after a Ctrl-C, its bounds."""
+def answer(
+    options: argparse.Namespace,
+    position: Position,
+    ask: Callable[[Solver], Known],
+    kind: type[Known],
+) -> tuple[Known, int]:
+    """Ask a solver, and keep what it knows where that is wanted.
+
+    Returns
+    -------
+    known
+        What it answered; after a Ctrl-C, what it knew by then.
+    status : int
+        The status that the command ends with.
+    """
     status = 0
     solver = solver_of(options, position)
     try:
-        solution = solver.solve(position, seconds=options.seconds)
+        known = ask(solver)
     except KeyboardInterrupt as interrupt:
-        known = getattr(interrupt, "solution", None)
-        if not isinstance(known, Solution):
+        found = getattr(interrupt, kind.__name__.lower(), None)
+        if not isinstance(found, kind):
             raise
-        solution, status = known, INTERRUPTED
+        known, status = found, INTERRUPTED
         print("endodoi: interrupted: these are the bounds known by now", file=sys.stderr)
     if options.resume:
         solver.save(options.resume)
+    return known, status
+
+
+def solve_command(options: argparse.Namespace, position: Position) -> int:
+    """Print the value of a position; after a Ctrl-C, its bounds."""
+    solution, status = answer(
+        options, position, lambda solver: solver.solve(position, seconds=options.seconds), Solution
+    )
     if options.json:
         print(json.dumps({**question(position), **solution.to_dict()}))
         return status
@@ -163,18 +187,12 @@ def solve_command(options: argparse.Namespace, position: Position) -> int:
 
 def analyse_command(options: argparse.Namespace, position: Position) -> int:
     """Print the value of every legal move; after a Ctrl-C, their bounds."""
-    status = 0
-    solver = solver_of(options, position)
-    try:
-        analysis = solver.analyse(position, seconds=options.seconds)
-    except KeyboardInterrupt as interrupt:
-        known = getattr(interrupt, "analysis", None)
-        if not isinstance(known, Analysis):
-            raise
-        analysis, status = known, INTERRUPTED
-        print("endodoi: interrupted: these are the bounds known by now", file=sys.stderr)
-    if options.resume:
-        solver.save(options.resume)
+    analysis, status = answer(
+        options,
+        position,
+        lambda solver: solver.analyse(position, seconds=options.seconds),
+        Analysis,
+    )
     if options.json:
         print(json.dumps({**question(position), **analysis.to_dict()}))
         return status
