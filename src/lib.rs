@@ -64,6 +64,7 @@ pub mod simulate;
 pub mod sowing;
 #[cfg(feature = "train")]
 pub mod train;
+mod whole_file;
 
 pub use board::Board;
 pub use notation::{GameRecord, NotationError, RecordError};

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::fs;
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use safetensors::tensor::{Dtype, Metadata, SafeTensors, TensorView};
 use serde::{Deserialize, Serialize};
@@ -12,6 +12,7 @@ use thiserror::Error;
 use super::features::{FEATURES, FEATURES_VERSION, GLOBALS};
 use super::weights::{NamedTensor, NetworkSizes, Weights, WeightsError};
 use crate::ruleset::Ruleset;
+use crate::whole_file::replace_whole;
 
 /// The version of the agent file that this program writes and reads.
 pub const FORMAT_VERSION: u32 = 1;
@@ -261,25 +262,15 @@ pub(crate) fn write_tensors<'a>(
     safetensors::serialize(views, Some(header)).map_err(broken)
 }
 
-/// The end of the names of files that are being written.
-pub(crate) const TEMPORARY: &str = ".part";
-
 /// Writes a file under a temporary name beside `path`, brings it to the disk and renames it.
 ///
 /// # Errors
 /// Those of the file system; the temporary file is removed and an older file stays.
 pub(crate) fn replace_file(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
-    let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(format!(".{}{TEMPORARY}", std::process::id()));
-    let temporary: PathBuf = path.with_file_name(name);
-    let written = fs::File::create(&temporary).and_then(|mut file| {
+    let write = |temporary: &Path| {
+        let mut file = fs::File::create(temporary)?;
         file.write_all(bytes)?;
         file.sync_all()
-    });
-    let renamed = written.and_then(|()| fs::rename(&temporary, path));
-    if renamed.is_err() {
-        // The first error is the one to tell; the leftover is removed when the run starts again.
-        let _ = fs::remove_file(&temporary);
-    }
-    renamed
+    };
+    replace_whole(path, write, |error| error)
 }

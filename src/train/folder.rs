@@ -8,7 +8,8 @@ use serde::Serialize;
 use super::TrainError;
 use super::checkpoint;
 use super::config::Config;
-use crate::policy::agent_file::{TEMPORARY, replace_file};
+use crate::policy::agent_file::replace_file;
+use crate::whole_file::TEMPORARY;
 
 /// The folder of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]

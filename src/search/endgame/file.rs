@@ -12,7 +12,7 @@
 //!
 //! Numbers are little-endian. The header has the keys `ruleset`, `max_seeds`, `positions`.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, BufWriter, Read, Write};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -24,6 +24,7 @@ use crate::search::endgame::TableError;
 use crate::search::endgame::build::{TableProgress, WatchTable, check_rules};
 use crate::search::endgame::map::Map;
 use crate::search::endgame::ranking::Ranking;
+use crate::whole_file::replace_whole;
 
 /// The version of the format that is written, and the only one that is read.
 pub const TABLE_FORMAT_VERSION: u32 = 1;
@@ -196,18 +197,11 @@ pub(super) fn save(
         max_seeds: ranking.max_seeds(),
         positions: ranking.positions(),
     };
-    let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(format!(".{}.part", std::process::id()));
-    let temporary = path.with_file_name(name);
-    let written = write(&temporary, &header, values, watch).and_then(|()| {
-        check_new(path, replace)?;
-        fs::rename(&temporary, path).map_err(io_error(path))
-    });
-    if written.is_err() {
-        // The first error is the one to tell.
-        let _ = fs::remove_file(&temporary);
-    }
-    written
+    let write = |temporary: &Path| {
+        write(temporary, &header, values, watch)?;
+        check_new(path, replace)
+    };
+    replace_whole(path, write, io_error(path))
 }
 
 /// Refuses to write over a file unless that is asked for.

@@ -11,7 +11,7 @@
 //!
 //! Numbers are little-endian.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Read, Write};
 use std::path::Path;
 
@@ -19,6 +19,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::ruleset::Ruleset;
 use crate::search::solver::solution::SolveError;
+use crate::whole_file::replace_whole;
 
 const MAGIC: [u8; 8] = *b"EDPROOF\0";
 
@@ -86,17 +87,8 @@ pub(super) fn save(
     header: &Header,
     entries: impl Iterator<Item = [u64; 2]>,
 ) -> Result<(), SolveError> {
-    let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(format!(".{}.part", std::process::id()));
-    let temporary = path.with_file_name(name);
-    let written = write(&temporary, header, entries)
-        .and_then(|()| fs::rename(&temporary, path))
-        .map_err(io_error(path));
-    if written.is_err() {
-        // The first error is the one to tell.
-        let _ = fs::remove_file(&temporary);
-    }
-    written
+    let write = |temporary: &Path| write(temporary, header, entries).map_err(io_error(path));
+    replace_whole(path, write, io_error(path))
 }
 
 fn write(path: &Path, header: &Header, entries: impl Iterator<Item = [u64; 2]>) -> io::Result<()> {
