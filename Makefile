@@ -104,11 +104,13 @@ docs: libtorch $(STAMPS)/build ## build the Rust documentation, check the pages;
 	RUSTDOCFLAGS='-D warnings' $(TRAIN_CARGO) doc $(LOCKED) --no-deps --lib --features train
 	$(BIN)/python python/tools/pages.py --check
 	$(BIN)/python python/tools/solved.py --check
+	$(BIN)/python python/tools/study_page.py --check
 	$(BIN)/python python/tools/links.py
 
-pages: $(STAMPS)/build ## write docs/environments and docs/solved.md
+pages: $(STAMPS)/build ## write docs/environments, docs/solved.md and docs/studies.md
 	$(BIN)/python python/tools/pages.py
 	$(BIN)/python python/tools/solved.py
+	$(BIN)/python python/tools/study_page.py
 
 digest: rust ## play the fixed games and compare their hash with the recorded one
 	cargo test $(LOCKED) --test digest -- --nocapture

@@ -18,7 +18,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from endodoi import arena, errors, policies, tables
+from endodoi import arena, errors, policies, studies, tables
 from endodoi._core import GameRecord, Position, Ruleset, Sowing, __version__
 from endodoi.env import Env
 from endodoi.errors import (
@@ -88,6 +88,7 @@ __all__ = [
     "policies",
     "simulate",
     "solve",
+    "studies",
     "tables",
     "train",
 ]

@@ -17,6 +17,7 @@ from endodoi.places import check_place
 from endodoi.regret_commands import add_regret
 from endodoi.simulation import Plan, Summary
 from endodoi.solver_commands import add_solve
+from endodoi.study_commands import add_studies
 from endodoi.table_commands import add_tables
 from endodoi.training import find_trainer, run_trainer
 
@@ -111,6 +112,7 @@ def make_parser() -> argparse.ArgumentParser:
     add_solve(commands, rules, position_of)
     add_regret(commands, rules, ruleset_of, printable)
     add_tables(commands, rules, ruleset_of)
+    add_studies(commands)
     version = commands.add_parser("version", help="say what is installed")
     version.set_defaults(run=version_command)
     return parser
