@@ -1,15 +1,14 @@
-//! Whole runs: files, resuming, threads, interrupts.
+//! Whole runs: files, threads, interrupts.
 
 // A helper of a test fails as loudly as a test.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
+mod train_program;
+
 use std::fs;
 use std::io::{BufRead, BufReader};
-use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command};
 use std::sync::atomic::AtomicBool;
-use std::thread;
-use std::time::{Duration, Instant};
 
 use endodoi::policy::{Agent, AgentSearch};
 use endodoi::train::TrainError;
@@ -18,37 +17,7 @@ use endodoi::train::config::Config;
 use endodoi::train::evaluate::Evaluation;
 use endodoi::train::progress::Progress;
 use endodoi::train::run::{Ending, Run};
-use endodoi::{Ruleset, RulesetFields, Variant};
-
-/// A run that takes a second.
-fn config(steps: u64) -> Config {
-    let fields = RulesetFields {
-        columns: Some(3),
-        ..RulesetFields::default()
-    };
-    let mut config = Config::of_ruleset(Ruleset::new(Variant::EnDodoi, &fields).unwrap());
-    config.budget.minutes = None;
-    config.budget.steps = Some(steps);
-    config.network.channels = 8;
-    config.network.blocks = 1;
-    config.selfplay.groups = 3;
-    config.selfplay.games = 8;
-    config.selfplay.simulations = 4;
-    config.replay.minimum = 50;
-    config.replay.capacity = 1000;
-    config.optimiser.batch = 32;
-    config.evaluation.every = 0.0;
-    config.evaluation.final_games = 4;
-    config.evaluation.simulations = 2;
-    config.output.report = 0.0;
-    config.workers = 1;
-    config
-}
-
-fn train(run: &mut Run) -> Ending {
-    run.train(&AtomicBool::new(false), &mut Progress::new(true))
-        .unwrap()
-}
+use train_program::{config, long, program, train, wait_for};
 
 /// Plays the final table; `stopped` stands for a Ctrl-C.
 fn evaluate(run: &Run, stopped: bool) -> Option<Evaluation> {
@@ -118,9 +87,9 @@ fn a_run_goes_on_where_its_checkpoint_stands() {
     train(&mut run);
     let before = run.counters().clone();
     fs::write(path.join("agent.safetensors.123.part"), "half a file").unwrap();
-    let checkpoint = Checkpoint::read(&path.join("checkpoint.safetensors"), &config(10)).unwrap();
-    assert_eq!(checkpoint.counters, before);
-    assert_eq!(checkpoint.learner.step, 10);
+    let checkpoint = Checkpoint::read(&path.join("checkpoint.safetensors")).unwrap();
+    assert_eq!(checkpoint.moment.counters, before);
+    assert_eq!(checkpoint.moment.step, 10);
 
     let mut resumed = Run::resume(config(16), &path).unwrap();
     assert_eq!(resumed.counters(), &before);
@@ -145,91 +114,6 @@ fn a_folder_with_a_run_is_not_overwritten() {
     assert_eq!(Run::resume(config(1), &path).unwrap().counters().games, 0);
     let nothing = Run::resume(config(1), &folder.path().join("other"));
     assert!(matches!(nothing, Err(TrainError::File { .. })));
-}
-
-#[test]
-fn broken_checkpoints_are_refused_by_name() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("run");
-    let mut run = Run::start(config(2), &path).unwrap();
-    train(&mut run);
-    let file = path.join("checkpoint.safetensors");
-    let refusal = |config: &Config, file: &Path| {
-        let error = Checkpoint::read(file, config).unwrap_err();
-        assert!(matches!(error, TrainError::Checkpoint { .. }));
-        error.to_string()
-    };
-    let mut wider = config(2);
-    wider.network.channels = 9;
-    assert!(refusal(&wider, &file).contains("has shape"));
-    wider.network = config(2).network;
-    wider.network.blocks = 2;
-    assert!(refusal(&wider, &file).contains("block1.taps is missing"));
-    let agent = path.join("agent.safetensors");
-    assert!(refusal(&config(2), &agent).contains("checkpoint"));
-    let bytes = fs::read(&file).unwrap();
-    fs::write(&file, &bytes[..bytes.len() - 5]).unwrap();
-    assert!(refusal(&config(2), &file).contains("not a complete safetensors file"));
-}
-
-/// Settings of a run that would take ten minutes and writes a checkpoint after every iteration.
-fn long() -> Config {
-    let mut long = config(1);
-    long.budget.steps = None;
-    long.budget.minutes = Some(10.0);
-    long.output.checkpoint = 0.0;
-    long
-}
-
-/// Starts the program.
-fn program(folder: &Path, long: &Config, more: &[&str]) -> Child {
-    let file = folder.join("long.toml");
-    fs::write(&file, long.to_toml().unwrap()).unwrap();
-    Command::new(env!("CARGO_BIN_EXE_endodoi-train"))
-        .args(more)
-        .arg("--config")
-        .arg(file)
-        .arg("--out")
-        .arg(folder.join("run"))
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap()
-}
-
-/// Waits until a file is there and not empty.
-fn wait_for(path: &Path) {
-    let started = Instant::now();
-    while !fs::metadata(path).is_ok_and(|file| file.len() > 0) {
-        assert!(
-            started.elapsed() < Duration::from_secs(60),
-            "{}",
-            path.display()
-        );
-        thread::sleep(Duration::from_millis(5));
-    }
-}
-
-#[test]
-fn a_killed_run_leaves_a_checkpoint_that_goes_on() {
-    for wait in [0, 7, 90] {
-        let folder = tempfile::tempdir().unwrap();
-        let mut child = program(folder.path(), &long(), &[]);
-        let path = folder.path().join("run");
-        wait_for(&path.join("metrics.jsonl"));
-        thread::sleep(Duration::from_millis(wait));
-        child.kill().unwrap();
-        child.wait().unwrap();
-        Agent::load(&path, AgentSearch::Default).unwrap();
-        let mut resumed = Run::resume(config(1), &path).unwrap();
-        let iterations = resumed.counters().iteration;
-        assert!(iterations >= 1);
-        let steps = resumed.agent().metadata.step;
-        drop(resumed);
-        resumed = Run::resume(config(steps + 1), &path).unwrap();
-        assert_eq!(train(&mut resumed), Ending::Finished);
-        assert!(resumed.counters().iteration > iterations);
-    }
 }
 
 #[test]

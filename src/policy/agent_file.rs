@@ -18,7 +18,7 @@ use crate::whole_file::replace_whole;
 pub const FORMAT_VERSION: u32 = 1;
 
 /// The key of the file's header under which everything but the tensors lies, as JSON.
-const HEADER_KEY: &str = "endodoi";
+pub(crate) const HEADER_KEY: &str = "endodoi";
 
 const FORMAT: &str = "endodoi-agent";
 
@@ -200,7 +200,7 @@ fn parse_header(json: &str) -> Result<Header, AgentFileError> {
 ///
 /// # Errors
 /// [`AgentFileError`] when the bytes are no safetensors file of ours.
-pub(crate) fn read_tensors(bytes: &[u8]) -> Result<(Vec<NamedTensor>, String), AgentFileError> {
+fn read_tensors(bytes: &[u8]) -> Result<(Vec<NamedTensor>, String), AgentFileError> {
     let broken = |error: safetensors::SafeTensorError| {
         AgentFileError::NotSafetensors(format!("{error}, {} bytes", bytes.len()))
     };
@@ -236,7 +236,7 @@ pub(crate) fn read_tensors(bytes: &[u8]) -> Result<(Vec<NamedTensor>, String), A
 ///
 /// # Errors
 /// [`AgentFileError::NotSafetensors`] when a shape does not match its numbers.
-pub(crate) fn write_tensors<'a>(
+fn write_tensors<'a>(
     tensors: impl Iterator<Item = (&'a str, &'a [usize], &'a [f32])>,
     json: String,
 ) -> Result<Vec<u8>, AgentFileError> {

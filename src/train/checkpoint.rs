@@ -1,26 +1,26 @@
-//! Checkpoints: everything a run needs to go on, in one safetensors file.
+//! Checkpoints: everything a run needs to go on, at one moment, in one safetensors file.
 //!
-//! Restored are the weights, their running average, the optimiser's moments, the counters and the
-//! time used. The replay ring fills again and games in progress start anew, with episodes that
-//! were not played before.
+//! A run that goes on from a checkpoint learns what it would have learnt without a stop: the file
+//! holds the weights, their running average, the optimiser's moments, the replay ring, the games in
+//! progress with their generators, and the counters, on which the schedule depends.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
 use super::TrainError;
-use super::config::Config;
-use super::learner::LearnerState;
-use crate::policy::agent_file::{read_tensors, replace_file, write_tensors};
+use super::state::{State, StateError};
+use crate::policy::agent_file::replace_file;
 use crate::policy::features::FEATURES_VERSION;
-use crate::policy::weights::{NamedTensor, Weights};
+use crate::ruleset::Ruleset;
 
 /// The name of the file in a run's folder.
 pub const FILE_NAME: &str = "checkpoint.safetensors";
 
 const FORMAT: &str = "endodoi-checkpoint";
 
-const FORMAT_VERSION: u32 = 1;
+/// Version 1 has neither the replay ring nor the games in progress.
+const FORMAT_VERSION: u32 = 2;
 
 /// What a run has done so far.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -42,13 +42,32 @@ pub struct Counters {
     pub episode: u64,
 }
 
-/// A run's state between two iterations.
+/// What a checkpoint says of its run, beside the arrays.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Checkpoint {
+pub struct Moment {
     /// What the run has done.
     pub counters: Counters,
-    /// The network and its optimiser.
-    pub learner: LearnerState,
+    /// Optimiser steps taken.
+    pub step: u64,
+    /// The rules of the replay ring and of the games in progress; `None` in files of version 1,
+    /// which hold neither.
+    pub ruleset: Option<Ruleset>,
+}
+
+/// A checkpoint as it was read.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Checkpoint {
+    /// What it says of its run.
+    pub moment: Moment,
+    path: PathBuf,
+    bytes: Vec<u8>,
+}
+
+#[derive(Deserialize)]
+struct Envelope {
+    format: String,
+    format_version: u32,
+    features_version: u32,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -58,101 +77,96 @@ struct Header {
     features_version: u32,
     step: u64,
     counters: Counters,
+    #[serde(default)]
+    ruleset: Option<Ruleset>,
+    /// CRC-32 of the arrays.
+    #[serde(default)]
+    checksum: Option<u32>,
 }
 
-const PARTS: [&str; 4] = ["weights/", "average/", "first/", "second/"];
-
 impl Checkpoint {
-    /// Writes the checkpoint under a temporary name and renames it.
+    /// Writes a checkpoint under a temporary name and renames it.
     ///
     /// # Errors
     /// [`TrainError::File`] when the folder cannot be written to; an older checkpoint stays.
-    pub fn write(&self, path: &Path) -> Result<(), TrainError> {
+    pub fn write(path: &Path, moment: &Moment, state: &State<'_>) -> Result<(), TrainError> {
         let header = Header {
             format: FORMAT.to_owned(),
             format_version: FORMAT_VERSION,
             features_version: FEATURES_VERSION,
-            step: self.learner.step,
-            counters: self.counters.clone(),
+            step: moment.step,
+            counters: moment.counters.clone(),
+            ruleset: moment.ruleset,
+            checksum: Some(state.checksum()),
         };
-        let refuse = |message: String| refused(path, message);
-        let json = serde_json::to_string(&header).map_err(|error| refuse(error.to_string()))?;
-        let learner = &self.learner;
-        let parts = [
-            learner.weights.tensors(),
-            learner.average.tensors(),
-            &learner.first,
-            &learner.second,
-        ];
-        let named: Vec<(String, &NamedTensor)> = PARTS
-            .iter()
-            .zip(parts)
-            .flat_map(|(part, tensors)| {
-                tensors
-                    .iter()
-                    .map(move |tensor| (format!("{part}{}", tensor.name), tensor))
-            })
-            .collect();
-        let tensors = named
-            .iter()
-            .map(|(name, tensor)| (name.as_str(), &*tensor.shape, &*tensor.data));
-        let bytes = write_tensors(tensors, json).map_err(|error| refuse(error.to_string()))?;
+        let bytes = serde_json::to_string(&header)
+            .map_err(StateError::from)
+            .and_then(|json| state.to_bytes(json))
+            .map_err(|error| refused(path, &error))?;
         replace_file(path, &bytes).map_err(|error| TrainError::file(path, error))
     }
 
-    /// Reads a checkpoint of a run with the settings given.
+    /// Reads a checkpoint.
     ///
     /// # Errors
-    /// [`TrainError::File`] when it cannot be read, [`TrainError::Checkpoint`] when it is broken,
-    /// of another format version, or of another network.
-    pub fn read(path: &Path, config: &Config) -> Result<Checkpoint, TrainError> {
+    /// [`TrainError::File`] when it cannot be read, [`TrainError::Checkpoint`] when it is broken or
+    /// of another format version.
+    pub fn read(path: &Path) -> Result<Checkpoint, TrainError> {
         let bytes = std::fs::read(path).map_err(|error| TrainError::file(path, error))?;
-        let refuse = |message: String| refused(path, message);
-        let (tensors, json) = read_tensors(&bytes).map_err(|error| refuse(error.to_string()))?;
-        let header: Header =
-            serde_json::from_str(&json).map_err(|error| refuse(error.to_string()))?;
-        let got = (header.format.as_str(), header.format_version);
-        if got != (FORMAT, FORMAT_VERSION) {
-            return Err(refuse(format!(
-                "{} version {}, this program reads {FORMAT} version {FORMAT_VERSION}",
-                got.0, got.1
-            )));
+        let (state, json) = State::from_bytes(&bytes).map_err(|error| refused(path, &error))?;
+        let envelope: Envelope =
+            serde_json::from_str(&json).map_err(|error| refused(path, &error))?;
+        let (format, version) = (envelope.format.as_str(), envelope.format_version);
+        if format != FORMAT || !(1..=FORMAT_VERSION).contains(&version) {
+            let message = format!(
+                "{format} version {version}, this program reads {FORMAT} version 1 to {FORMAT_VERSION}"
+            );
+            return Err(refused(path, &message));
         }
-        if header.features_version != FEATURES_VERSION {
-            return Err(refuse(format!(
-                "features version {}, this program has {FEATURES_VERSION}",
-                header.features_version
-            )));
+        if envelope.features_version != FEATURES_VERSION {
+            let got = envelope.features_version;
+            let message = format!("features version {got}, this program has {FEATURES_VERSION}");
+            return Err(refused(path, &message));
         }
-        let mut parts = PARTS.map(|_| Vec::new());
-        for tensor in tensors {
-            let part = PARTS
-                .iter()
-                .position(|part| tensor.name.starts_with(part))
-                .ok_or_else(|| refuse(format!("tensor {} is unknown", tensor.name)))?;
-            let name = tensor.name[PARTS[part].len()..].to_owned();
-            parts[part].push(NamedTensor { name, ..tensor });
+        let header: Header = serde_json::from_str(&json).map_err(|error| refused(path, &error))?;
+        let got = state.checksum();
+        match header.checksum {
+            Some(expected) if expected != got => {
+                return Err(refused(path, &StateError::Checksum { got, expected }));
+            }
+            _ => {}
         }
-        // The moments have the shapes of the weights and are checked in the same way.
-        let [weights, average, first, second] =
-            parts.map(|tensors| Weights::new(config.network, tensors));
-        let broken = |error: crate::policy::weights::WeightsError| refuse(error.to_string());
         Ok(Checkpoint {
-            counters: header.counters,
-            learner: LearnerState {
-                weights: weights.map_err(broken)?,
-                average: average.map_err(broken)?,
-                first: first.map_err(broken)?.tensors().to_vec(),
-                second: second.map_err(broken)?.tensors().to_vec(),
+            moment: Moment {
+                counters: header.counters,
                 step: header.step,
+                ruleset: header.ruleset,
             },
+            path: path.to_path_buf(),
+            bytes,
         })
+    }
+
+    /// Returns the arrays.
+    ///
+    /// # Errors
+    /// [`TrainError::Checkpoint`], which [`Checkpoint::read`] has ruled out.
+    pub fn state(&self) -> Result<State<'_>, TrainError> {
+        match State::from_bytes(&self.bytes) {
+            Ok((state, _)) => Ok(state),
+            Err(error) => Err(self.refuse(&error)),
+        }
+    }
+
+    /// Names the file in what is wrong with its arrays.
+    pub fn refuse(&self, error: &StateError) -> TrainError {
+        refused(&self.path, error)
     }
 }
 
-fn refused(path: &Path, message: String) -> TrainError {
+fn refused(path: &Path, message: &impl ToString) -> TrainError {
     TrainError::Checkpoint {
         path: path.to_path_buf(),
-        message,
+        message: message.to_string(),
     }
 }

@@ -197,6 +197,9 @@ fn train(args: &RunArgs) -> Result<(), TrainError> {
         Run::start(config, &path)?
     };
     let mut progress = Progress::new(args.quiet);
+    for note in run.notes() {
+        progress.say(note);
+    }
     progress.say(&run.describe());
     let ending = run.train(&stop, &mut progress)?;
     let folder = run.folder().path().display();

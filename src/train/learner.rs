@@ -6,6 +6,7 @@ use super::TrainError;
 use super::config::{Config, LossConfig};
 use super::network::{TorchNetwork, input_tensors, named_tensors, write_inputs};
 use super::replay::Replay;
+use super::state::{State, StateError};
 use crate::policy::network::margin_unit;
 use crate::policy::weights::{NamedTensor, Weights};
 use crate::position::Position;
@@ -98,6 +99,36 @@ impl LearnerState {
             first: moments.clone(),
             second: moments,
             step: 0,
+        })
+    }
+
+    /// Puts everything but the number of steps into a run's state.
+    pub fn put<'a>(&'a self, state: &mut State<'a>) {
+        state.put_tensors("weights/", self.weights.tensors());
+        state.put_tensors("average/", self.average.tensors());
+        state.put_tensors("first/", &self.first);
+        state.put_tensors("second/", &self.second);
+    }
+
+    /// Takes the state after `step` steps out of a run's state.
+    ///
+    /// # Errors
+    /// [`StateError`] when the tensors are not those of the network of the settings.
+    pub fn take(
+        state: &mut State<'_>,
+        config: &Config,
+        step: u64,
+    ) -> Result<LearnerState, StateError> {
+        // The moments have the shapes of the weights and are checked in the same way.
+        let mut part = |prefix: &str| -> Result<Weights, StateError> {
+            Ok(Weights::new(config.network, state.take_tensors(prefix)?)?)
+        };
+        Ok(LearnerState {
+            weights: part("weights/")?,
+            average: part("average/")?,
+            first: part("first/")?.tensors().to_vec(),
+            second: part("second/")?.tensors().to_vec(),
+            step,
         })
     }
 }

@@ -5,7 +5,7 @@ use std::fs::{File, OpenOptions};
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::TrainError;
 
@@ -72,24 +72,22 @@ pub struct MetricsFile {
 }
 
 impl MetricsFile {
-    /// Opens the file, keeping what an earlier part of the run wrote, except a last line that it
-    /// could not finish.
+    /// Opens the file of a run that goes on after `iteration`, keeping what an earlier part of it
+    /// wrote, except the lines of later iterations, which are going to be played again, and a last
+    /// line that it could not finish.
     ///
     /// # Errors
     /// [`TrainError::File`] when it cannot be opened.
-    pub fn open(path: &Path) -> Result<MetricsFile, TrainError> {
+    pub fn open(path: &Path, iteration: u64) -> Result<MetricsFile, TrainError> {
         let refuse = |error| TrainError::file(path, error);
         let mut options = OpenOptions::new();
         let file = options.create(true).read(true).append(true).open(path);
         let mut file = file.map_err(refuse)?;
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes).map_err(refuse)?;
-        let whole = bytes
-            .iter()
-            .rposition(|&byte| byte == b'\n')
-            .map_or(0, |end| end + 1);
-        if whole < bytes.len() {
-            file.set_len(whole as u64).map_err(refuse)?;
+        let kept = bytes_until(&bytes, iteration);
+        if kept < bytes.len() {
+            file.set_len(kept as u64).map_err(refuse)?;
         }
         Ok(MetricsFile {
             path: path.to_path_buf(),
@@ -109,4 +107,20 @@ impl MetricsFile {
             .and_then(|()| self.file.flush())
             .map_err(|error| TrainError::file(&self.path, error))
     }
+}
+
+/// Returns the length of the whole lines that tell of no iteration later than the one given.
+fn bytes_until(bytes: &[u8], iteration: u64) -> usize {
+    #[derive(Deserialize)]
+    struct Line {
+        iteration: u64,
+    }
+    let later = |line: &[u8]| {
+        serde_json::from_slice::<Line>(line).is_ok_and(|line| line.iteration > iteration)
+    };
+    bytes
+        .split_inclusive(|&byte| byte == b'\n')
+        .take_while(|line| line.ends_with(b"\n") && !later(line))
+        .map(<[u8]>::len)
+        .sum()
 }

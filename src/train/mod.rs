@@ -9,7 +9,8 @@
 //! | [`selfplay`] | groups of games in lockstep |
 //! | [`learner`] | batches, losses, optimiser, running average of the weights |
 //! | [`tasks`] | the threads of an iteration |
-//! | [`checkpoint`], [`folder`] | a run's state and files |
+//! | [`state`], [`checkpoint`], [`folder`] | a run's state and files |
+//! | [`saved_games`] | games in progress as arrays of a run's state |
 //! | [`metrics`], [`progress`] | measurements as JSON lines, and what the user sees |
 //! | [`evaluate`], [`background`] | games against fixed opponents, after training and beside it |
 //! | [`run`] | the loop that joins them |
@@ -28,7 +29,9 @@ pub mod network;
 pub mod progress;
 pub mod replay;
 pub mod run;
+pub mod saved_games;
 pub mod selfplay;
+pub mod state;
 pub mod target;
 pub mod tasks;
 

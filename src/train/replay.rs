@@ -1,5 +1,6 @@
 //! The replay ring: the positions that training draws from.
 
+use super::state::{State, StateError};
 use crate::position::{Position, Setup, SetupError};
 use crate::rng::{self, Xoshiro128PlusPlus};
 use crate::ruleset::Ruleset;
@@ -75,23 +76,93 @@ impl Replay {
         self.next = (self.next + 1) % self.capacity;
     }
 
+    /// Puts the ring into a run's state.
+    pub fn put<'a>(&'a self, state: &mut State<'a>) {
+        let columns = self.ruleset.columns();
+        state.put(
+            "replay/observations",
+            &[2 * columns + 3],
+            &self.observations,
+        );
+        state.put("replay/policies", &[columns], &self.policies);
+        let values: &[f32] = bytemuck::cast_slice(&self.values);
+        state.put("replay/values", &[4], values);
+        state.put_owned("replay/next", &[], &[self.next as u64]);
+    }
+
+    /// Takes a ring out of a run's state; of one that has another capacity, the newest positions.
+    ///
+    /// # Errors
+    /// [`StateError`] when an array is missing or of another shape.
+    pub fn take(
+        state: &mut State<'_>,
+        ruleset: Ruleset,
+        capacity: usize,
+    ) -> Result<Replay, StateError> {
+        let columns = ruleset.columns();
+        let observations = state.take("replay/observations", &[2 * columns + 3])?;
+        let rows = observations.len() / (2 * columns + 3);
+        let policies = state.take_rows("replay/policies", rows, &[columns])?;
+        let values: Vec<f32> = state.take_rows("replay/values", rows, &[4])?;
+        let next = state.take_rows::<u64>("replay/next", 1, &[])?;
+        let next = next.first().map_or(0, |&next| next as usize);
+        if next > rows {
+            return Err(StateError::Row {
+                name: "replay/next".to_owned(),
+                row: 0,
+                message: format!("is {next}, expected 0 to {rows}"),
+            });
+        }
+        let ring = Replay {
+            ruleset,
+            capacity,
+            observations,
+            policies,
+            values: bytemuck::pod_collect_to_vec(&values),
+            next,
+        };
+        let full = rows == capacity && next < rows;
+        let filling = rows < capacity && next == rows;
+        Ok(if full || filling {
+            ring
+        } else {
+            ring.of_capacity(capacity)
+        })
+    }
+
+    /// Copies the newest positions into a ring of another capacity.
+    fn of_capacity(&self, capacity: usize) -> Replay {
+        let mut other = Replay::new(self.ruleset, capacity);
+        let rows = self.len();
+        for age in rows.saturating_sub(capacity)..rows {
+            if let Some(sample) = self.sample((self.next + age) % rows) {
+                other.push(&sample);
+            }
+        }
+        other
+    }
+
     /// Returns the position of a row and its targets, or `None` past the last row.
     ///
     /// The side to move is South in every position: nobody's view depends on it (B4).
     pub fn get(&self, row: usize) -> Option<(Position, Sample)> {
+        let sample = self.sample(row)?;
+        let position = position_of(&sample.observation, &self.ruleset).ok()?;
+        Some((position, sample))
+    }
+
+    fn sample(&self, row: usize) -> Option<Sample> {
         let columns = self.ruleset.columns();
         let width = 2 * columns + 3;
         let observation = self.observations.get(row * width..(row + 1) * width)?;
         let policy = self.policies.get(row * columns..(row + 1) * columns)?;
         let [win, draw, loss, margin] = *self.values.get(row)?;
-        let position = position_of(observation, &self.ruleset).ok()?;
-        let sample = Sample {
+        Some(Sample {
             observation: observation.to_vec(),
             policy: policy.to_vec(),
             chances: [win, draw, loss],
             margin,
-        };
-        Some((position, sample))
+        })
     }
 
     /// Draws `count` rows evenly, with repetition.
@@ -113,14 +184,36 @@ impl Replay {
 /// # Errors
 /// [`SetupError`] when the observation is none of this rule set.
 pub fn position_of(observation: &[i16], ruleset: &Ruleset) -> Result<Position, SetupError> {
+    position_seen_by(Side::South, observation, ruleset)
+}
+
+/// Sets up the position that an observation shows, `mover` to move.
+///
+/// # Errors
+/// [`SetupError`] when the observation is none of this rule set.
+pub fn position_seen_by(
+    mover: Side,
+    observation: &[i16],
+    ruleset: &Ruleset,
+) -> Result<Position, SetupError> {
     let columns = ruleset.columns();
     let wide = |numbers: &[i16]| numbers.iter().map(|&number| number.into()).collect();
     let at = |index: usize| observation.get(index).copied().unwrap_or(0).into();
+    let mut rows = [
+        wide(observation.get(..columns).unwrap_or(&[])),
+        wide(observation.get(columns..2 * columns).unwrap_or(&[])),
+    ];
+    let mut captured = [at(2 * columns), at(2 * columns + 1)];
+    if mover == Side::North {
+        rows.swap(0, 1);
+        captured.swap(0, 1);
+    }
+    let [south, north] = rows;
     Setup {
-        south: wide(observation.get(..columns).unwrap_or(&[])),
-        north: wide(observation.get(columns..2 * columns).unwrap_or(&[])),
-        to_move: Side::South,
-        captured: [at(2 * columns), at(2 * columns + 1)],
+        south,
+        north,
+        to_move: mover,
+        captured,
         quiet: at(2 * columns + 2),
     }
     .position(ruleset)

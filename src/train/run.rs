@@ -4,7 +4,8 @@
 //! the learner trains on the positions of the iterations before. Then the new positions enter the
 //! replay ring and the new weights are published. What a run learns depends on its settings and
 //! seed alone, not on threads or their speed; but under a time limit the moment at which it ends,
-//! and the learning rate, which falls with the time used, follow the clock.
+//! and the learning rate, which falls with the time used, follow the clock. A run that is stopped, or
+//! killed, and goes on from its checkpoint learns what it would have learnt at one go.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,7 +13,7 @@ use std::time::Instant;
 
 use super::TrainError;
 use super::background::{BackgroundScores, ScoreJob};
-use super::checkpoint::{Checkpoint, Counters};
+use super::checkpoint::{Checkpoint, Counters, Moment};
 use super::config::Config;
 use super::evaluate::{Evaluation, EvaluationPlan, FINAL_OPPONENTS, play_until_stopped};
 use super::folder::RunFolder;
@@ -20,10 +21,15 @@ use super::learner::{Learner, LearnerState, Losses};
 use super::metrics::{MetricsFile, Report, Scores};
 use super::progress::Progress;
 use super::replay::Replay;
+use super::saved_games::{put_games, take_games};
 use super::selfplay::{self, Group, Played};
+use super::state::{State, StateError};
 use super::tasks::{Task, run_tasks};
 use crate::policy::agent_file::{AgentFile, AgentMetadata};
 use crate::policy::weights::Weights;
+
+/// Time between two checkpoints, at the least, in units of the time that writing one takes.
+const LEAST_PAUSE: f64 = 50.0;
 
 /// Why a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,6 +57,18 @@ pub struct Run {
     learning_rate: f64,
     /// Positions and evaluations each second, as reported last.
     rates: [f64; 2],
+    notes: Vec<String>,
+}
+
+/// What a run goes on from.
+#[derive(Debug)]
+struct Parts {
+    counters: Counters,
+    learner: LearnerState,
+    replay: Replay,
+    groups: Vec<Group>,
+    /// What the user should know of it.
+    notes: Vec<String>,
 }
 
 /// What happened since the last report.
@@ -72,13 +90,9 @@ impl Run {
     /// [`TrainError`] when the folder holds a run already or a setting is impossible.
     pub fn start(config: Config, path: &Path) -> Result<Run, TrainError> {
         selfplay::check_start(&config.ruleset)?;
-        let state = LearnerState::start(&config)?;
+        let parts = Parts::start(&config)?;
         let folder = RunFolder::create(path, &config)?;
-        let checkpoint = Checkpoint {
-            counters: Counters::default(),
-            learner: state,
-        };
-        Run::from_checkpoint(config, folder, checkpoint)
+        Run::of_parts(config, folder, parts)
     }
 
     /// Goes on with the run of a folder from its checkpoint, or from the beginning if it has none
@@ -89,35 +103,35 @@ impl Run {
     pub fn resume(config: Config, path: &Path) -> Result<Run, TrainError> {
         let folder = RunFolder::open(path)?;
         let file = folder.checkpoint();
-        let checkpoint = if file.exists() {
-            Checkpoint::read(&file, &config)?
+        let parts = if file.exists() {
+            let checkpoint = Checkpoint::read(&file)?;
+            Parts::take(checkpoint.state()?, &config, &checkpoint.moment)
+                .map_err(|error| checkpoint.refuse(&error))?
         } else {
-            Checkpoint {
-                counters: Counters::default(),
-                learner: LearnerState::start(&config)?,
-            }
+            Parts::start(&config)?
         };
         folder.describe(&config)?;
-        Run::from_checkpoint(config, folder, checkpoint)
+        Run::of_parts(config, folder, parts)
     }
 
-    fn from_checkpoint(
-        config: Config,
-        folder: RunFolder,
-        checkpoint: Checkpoint,
-    ) -> Result<Run, TrainError> {
-        let Checkpoint { counters, learner } = checkpoint;
+    fn of_parts(config: Config, folder: RunFolder, parts: Parts) -> Result<Run, TrainError> {
+        let Parts {
+            counters,
+            learner,
+            replay,
+            groups,
+            notes,
+        } = parts;
         Ok(Run {
             learner: Learner::new(&config, &learner)?,
-            replay: Replay::new(config.ruleset, config.replay.capacity),
-            groups: (0..config.selfplay.groups)
-                .map(|number| Group::new(&config, number, counters.episode))
-                .collect(),
+            replay,
+            groups,
             weights: learner.average,
             started: Instant::now(),
             before: counters.seconds,
             learning_rate: 0.0,
             rates: [0.0; 2],
+            notes,
             counters,
             folder,
             config,
@@ -147,6 +161,11 @@ impl Run {
         )
     }
 
+    /// Returns what the user should know of the checkpoint that the run goes on from.
+    pub fn notes(&self) -> &[String] {
+        &self.notes
+    }
+
     /// Returns the run's folder.
     pub const fn folder(&self) -> &RunFolder {
         &self.folder
@@ -167,19 +186,22 @@ impl Run {
         stop: &AtomicBool,
         progress: &mut Progress,
     ) -> Result<Ending, TrainError> {
-        let mut metrics = MetricsFile::open(&self.folder.metrics())?;
+        let mut metrics = MetricsFile::open(&self.folder.metrics(), self.counters.iteration)?;
         if !self.folder.checkpoint().exists() {
             // What is killed or finds the disk full early leaves an agent as well.
             self.save()?;
         }
         let mut since = Since::default();
         let (mut reported, mut saved) = (Instant::now(), Instant::now());
+        let mut pause = self.config.output.checkpoint;
         let mut scores = BackgroundScores::new(&self.config);
         while self.progress() < 1.0 && !stop.load(Ordering::Relaxed) {
             self.iterate(&mut since)?;
-            if saved.elapsed().as_secs_f64() >= self.config.output.checkpoint {
+            if saved.elapsed().as_secs_f64() >= pause {
+                let begun = Instant::now();
                 self.save()?;
                 saved = Instant::now();
+                pause = self.pause_after((saved - begun).as_secs_f64());
             }
             if scores.is_due() {
                 scores.start(self.score_job());
@@ -217,6 +239,15 @@ impl Run {
         } else {
             Ending::Finished
         })
+    }
+
+    /// Returns the seconds until the next checkpoint is due after one that took `writing` seconds:
+    /// a large ring on a slow disk does not hold up training.
+    fn pause_after(&self, writing: f64) -> f64 {
+        match self.config.output.checkpoint {
+            0.0 => 0.0,
+            asked => asked.max(LEAST_PAUSE * writing),
+        }
     }
 
     /// Returns the share of the budget used, 1 or more at the end.
@@ -274,10 +305,10 @@ impl Run {
         }
         let batch = self.config.optimiser.batch as f64;
         let mut steps = (self.counters.due / batch).floor();
-        self.counters.due -= steps * batch;
         if let Some(most) = self.config.budget.steps {
             steps = steps.min(most.saturating_sub(self.learner.step()) as f64);
         }
+        self.counters.due -= steps * batch;
         steps as u64
     }
 
@@ -338,11 +369,23 @@ impl Run {
     /// Writes the checkpoint and the agent.
     fn save(&mut self) -> Result<(), TrainError> {
         self.counters.seconds = self.seconds();
-        let checkpoint = Checkpoint {
+        let path = self.folder.checkpoint();
+        let moment = Moment {
             counters: self.counters.clone(),
-            learner: self.learner.state()?,
+            step: self.learner.step(),
+            ruleset: Some(self.config.ruleset),
         };
-        checkpoint.write(&self.folder.checkpoint())?;
+        let learner = self.learner.state()?;
+        let mut state = State::default();
+        learner.put(&mut state);
+        self.replay.put(&mut state);
+        put_games(&self.groups, self.config.ruleset.columns(), &mut state).map_err(|error| {
+            TrainError::Checkpoint {
+                path: path.clone(),
+                message: error.to_string(),
+            }
+        })?;
+        Checkpoint::write(&path, &moment, &state)?;
         let bytes = self.agent().to_bytes();
         let bytes = bytes.map_err(|error| TrainError::Checkpoint {
             path: self.folder.agent(),
@@ -415,6 +458,59 @@ impl Run {
         self.folder
             .replace("evaluation.json", (json + "\n").as_bytes())?;
         Ok(Some(evaluation))
+    }
+}
+
+impl Parts {
+    fn start(config: &Config) -> Result<Parts, TrainError> {
+        Ok(Parts {
+            counters: Counters::default(),
+            learner: LearnerState::start(config)?,
+            replay: Replay::new(config.ruleset, config.replay.capacity),
+            groups: Group::all(config, 0),
+            notes: Vec::new(),
+        })
+    }
+
+    /// Takes everything out of a checkpoint's arrays; what does not fit the settings starts anew,
+    /// with a note.
+    fn take(mut state: State<'_>, config: &Config, moment: &Moment) -> Result<Parts, StateError> {
+        let learner = LearnerState::take(&mut state, config, moment.step)?;
+        let anew = || Group::all(config, moment.counters.episode);
+        let mut notes = Vec::new();
+        let (replay, groups);
+        if moment.ruleset == Some(config.ruleset) {
+            replay = Replay::take(&mut state, config.ruleset, config.replay.capacity)?;
+            groups = take_games(&mut state, config)?.unwrap_or_else(|games| {
+                notes.push(format!(
+                    "the checkpoint has {games} games in progress, the settings ask for {}: they \
+                     start anew",
+                    config.selfplay.groups * config.selfplay.games
+                ));
+                anew()
+            });
+        } else {
+            let why = match moment.ruleset {
+                Some(rules) => format!("the checkpoint is of other rules ({rules})"),
+                None => "the checkpoint is of format version 1".to_owned(),
+            };
+            notes.push(format!(
+                "{why}: the replay ring fills again and games in progress start anew"
+            ));
+            for prefix in ["replay/", "games/", "waiting/"] {
+                state.discard(prefix);
+            }
+            replay = Replay::new(config.ruleset, config.replay.capacity);
+            groups = anew();
+        }
+        state.finish()?;
+        Ok(Parts {
+            counters: moment.counters.clone(),
+            learner,
+            replay,
+            groups,
+            notes,
+        })
     }
 }
 

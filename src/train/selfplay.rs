@@ -41,25 +41,41 @@ pub struct Group {
 }
 
 #[derive(Debug)]
-struct Game {
-    row_seed: u64,
-    episode: u64,
-    position: Position,
-    stream: Xoshiro128PlusPlus,
+pub(super) struct Game {
+    pub(super) row_seed: u64,
+    pub(super) episode: u64,
+    pub(super) position: Position,
+    pub(super) stream: Xoshiro128PlusPlus,
     /// Plies played, opening plies included.
-    plies: u64,
+    pub(super) plies: u64,
     /// Positions searched and not yet handed out.
-    waiting: Vec<(Sample, Searched)>,
+    pub(super) waiting: Vec<(Sample, Searched)>,
 }
 
 impl Group {
+    /// Starts the games of every group, the first of which are episode `episode` of their rows.
+    pub fn all(config: &Config, episode: u64) -> Vec<Group> {
+        (0..config.selfplay.groups)
+            .map(|number| Group::new(config, number, episode))
+            .collect()
+    }
+
     /// Starts the games of group `number`, the first of which is episode `episode` of its row.
     pub fn new(config: &Config, number: usize, episode: u64) -> Group {
-        let first = (number * config.selfplay.games) as u64;
-        let play = &config.selfplay;
-        let games = (0..play.games as u64)
-            .map(|game| Game::start(config, rng::mix(config.seed, first + game), episode))
+        let games = (0..config.selfplay.games)
+            .map(|game| Game::start(config, Group::row_seed(config, number, game), episode))
             .collect();
+        Group::of_games(config, games)
+    }
+
+    /// Returns the seed of one game of group `number`.
+    pub(super) fn row_seed(config: &Config, number: usize, game: usize) -> u64 {
+        rng::mix(config.seed, (number * config.selfplay.games + game) as u64)
+    }
+
+    /// Goes on with games in progress.
+    pub(super) fn of_games(config: &Config, games: Vec<Game>) -> Group {
+        let play = &config.selfplay;
         Group {
             games,
             search: GumbelSearch::new(GumbelConfig {
@@ -72,6 +88,11 @@ impl Group {
             }),
             config: config.clone(),
         }
+    }
+
+    /// Returns the games in progress.
+    pub(super) fn games(&self) -> &[Game] {
+        &self.games
     }
 
     /// Returns the largest episode number of the games.
