@@ -188,6 +188,25 @@ fn a_killed_run_leaves_a_checkpoint_that_goes_on() {
 }
 
 #[test]
+fn a_run_that_goes_on_is_left_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut child = program(folder.path(), &long(), &["--quiet"]);
+    let path = folder.path().join("run");
+    wait_for(&path.join("metrics.jsonl"));
+    let part = path.join("checkpoint.safetensors.1.part");
+    fs::write(&part, "half a file").unwrap();
+    let error = Run::resume(long(), &path).unwrap_err();
+    assert!(matches!(error, TrainError::RunBusy { .. }));
+    assert_eq!(error.status(), 2);
+    assert!(part.exists());
+    assert!(child.try_wait().unwrap().is_none(), "the run has ended");
+    child.kill().unwrap();
+    child.wait().unwrap();
+    Run::resume(long(), &path).unwrap();
+    assert!(!part.exists());
+}
+
+#[test]
 fn measurements_later_than_the_checkpoint_are_taken_back() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("metrics.jsonl");
@@ -240,6 +259,7 @@ fn a_full_disk_is_reported_and_the_last_checkpoint_stays() {
         "config.toml",
         "metrics.jsonl",
         "run.json",
+        "run.lock",
     ];
     assert_eq!(names, left);
     let resumed = Run::resume(config, &path).unwrap();

@@ -56,6 +56,12 @@ pub enum TrainError {
         /// The folder.
         path: PathBuf,
     },
+    /// A folder into which another program trains.
+    #[error("another program trains into {path}: wait for its end or stop it")]
+    RunBusy {
+        /// The folder.
+        path: PathBuf,
+    },
     /// Weights that do not make a network.
     #[error(transparent)]
     Weights(#[from] WeightsError),
@@ -104,6 +110,7 @@ impl TrainError {
             | TrainError::Config { .. }
             | TrainError::Ruleset(_)
             | TrainError::RunExists { .. }
+            | TrainError::RunBusy { .. }
             | TrainError::Weights(WeightsError::Width { .. })
             | TrainError::Policy(_)
             | TrainError::Arena(_) => 2,

@@ -1,6 +1,6 @@
 //! The folder of a run: its files, and what was left there by a run that was ended.
 
-use std::fs;
+use std::fs::{self, File, TryLockError};
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
@@ -31,8 +31,8 @@ impl RunFolder {
     /// Makes a folder for a new run and writes `config.toml` and `run.json` into it.
     ///
     /// # Errors
-    /// [`TrainError::RunExists`] when the folder holds a run, [`TrainError::File`] when it cannot
-    /// be made.
+    /// [`TrainError::RunExists`] when the folder holds a run, [`TrainError::RunBusy`] when another
+    /// program is about to begin one there, [`TrainError::File`] when it cannot be made.
     pub fn create(path: &Path, config: &Config) -> Result<RunFolder, TrainError> {
         let folder = RunFolder {
             path: path.to_path_buf(),
@@ -51,7 +51,7 @@ impl RunFolder {
     /// Opens the folder of a run that is to go on.
     ///
     /// # Errors
-    /// [`TrainError::File`] when there is no run.
+    /// [`TrainError::File`] when there is no run, [`TrainError::RunBusy`] when it still goes on.
     pub fn open(path: &Path) -> Result<RunFolder, TrainError> {
         let folder = RunFolder {
             path: path.to_path_buf(),
@@ -90,8 +90,27 @@ impl RunFolder {
         self.replace_json("run.json", &origin)
     }
 
+    /// Keeps other programs from training into the folder while the file returned is open; the
+    /// system lets go of it when a program is killed.
+    ///
+    /// # Errors
+    /// [`TrainError::RunBusy`] when another program trains into it, [`TrainError::File`] when the
+    /// folder cannot be written to.
+    pub fn claim(&self) -> Result<File, TrainError> {
+        let path = self.path.join("run.lock");
+        let file = File::create(&path).map_err(|error| TrainError::file(path, error))?;
+        match file.try_lock() {
+            Err(TryLockError::WouldBlock) => Err(TrainError::RunBusy {
+                path: self.path.clone(),
+            }),
+            // A file system without locks trusts its users.
+            Ok(()) | Err(TryLockError::Error(_)) => Ok(file),
+        }
+    }
+
     /// Removes files that an ended run had not finished writing.
     fn remove_leftovers(&self) -> Result<(), TrainError> {
+        let _claimed = self.claim()?;
         let entries =
             fs::read_dir(&self.path).map_err(|error| TrainError::file(&self.path, error))?;
         for entry in entries.flatten() {

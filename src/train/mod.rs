@@ -10,6 +10,7 @@
 //! | [`learner`] | batches, losses, optimiser, running average of the weights |
 //! | [`tasks`] | the threads of an iteration |
 //! | [`state`], [`checkpoint`], [`folder`] | a run's state and files |
+//! | `parts` | the parts of a run, into its state and out of it |
 //! | [`saved_games`] | games in progress as arrays of a run's state |
 //! | [`metrics`], [`progress`] | measurements as JSON lines, and what the user sees |
 //! | [`evaluate`], [`background`] | games against fixed opponents, after training and beside it |
@@ -26,6 +27,7 @@ pub mod folder;
 pub mod learner;
 pub mod metrics;
 pub mod network;
+mod parts;
 pub mod progress;
 pub mod replay;
 pub mod run;

@@ -44,6 +44,11 @@ impl Replay {
         }
     }
 
+    /// Returns the rules of the positions.
+    pub const fn ruleset(&self) -> &Ruleset {
+        &self.ruleset
+    }
+
     /// Returns the positions held.
     pub const fn len(&self) -> usize {
         self.values.len()

@@ -17,13 +17,12 @@ use super::checkpoint::{Checkpoint, Counters, Moment};
 use super::config::Config;
 use super::evaluate::{Evaluation, EvaluationPlan, FINAL_OPPONENTS, play_until_stopped};
 use super::folder::RunFolder;
-use super::learner::{Learner, LearnerState, Losses};
+use super::learner::{Learner, Losses};
 use super::metrics::{MetricsFile, Report, Scores};
+use super::parts::{self, Parts};
 use super::progress::Progress;
 use super::replay::Replay;
-use super::saved_games::{put_games, take_games};
 use super::selfplay::{self, Group, Played};
-use super::state::{State, StateError};
 use super::tasks::{Task, run_tasks};
 use crate::policy::agent_file::{AgentFile, AgentMetadata};
 use crate::policy::weights::Weights;
@@ -57,17 +56,6 @@ pub struct Run {
     learning_rate: f64,
     /// Positions and evaluations each second, as reported last.
     rates: [f64; 2],
-    notes: Vec<String>,
-}
-
-/// What a run goes on from.
-#[derive(Debug)]
-struct Parts {
-    counters: Counters,
-    learner: LearnerState,
-    replay: Replay,
-    groups: Vec<Group>,
-    /// What the user should know of it.
     notes: Vec<String>,
 }
 
@@ -179,13 +167,14 @@ impl Run {
     /// Trains until the budget is used or `stop` is set, then writes a checkpoint and the agent.
     ///
     /// # Errors
-    /// [`TrainError`] when a file cannot be written or the loss is not finite; the checkpoint
-    /// written last stays.
+    /// [`TrainError`] when another program trains into the folder, a file cannot be written or the
+    /// loss is not finite; the checkpoint written last stays.
     pub fn train(
         &mut self,
         stop: &AtomicBool,
         progress: &mut Progress,
     ) -> Result<Ending, TrainError> {
+        let _claimed = self.folder.claim()?;
         let mut metrics = MetricsFile::open(&self.folder.metrics(), self.counters.iteration)?;
         if !self.folder.checkpoint().exists() {
             // What is killed or finds the disk full early leaves an agent as well.
@@ -369,23 +358,19 @@ impl Run {
     /// Writes the checkpoint and the agent.
     fn save(&mut self) -> Result<(), TrainError> {
         self.counters.seconds = self.seconds();
-        let path = self.folder.checkpoint();
         let moment = Moment {
             counters: self.counters.clone(),
             step: self.learner.step(),
             ruleset: Some(self.config.ruleset),
         };
         let learner = self.learner.state()?;
-        let mut state = State::default();
-        learner.put(&mut state);
-        self.replay.put(&mut state);
-        put_games(&self.groups, self.config.ruleset.columns(), &mut state).map_err(|error| {
-            TrainError::Checkpoint {
-                path: path.clone(),
-                message: error.to_string(),
-            }
-        })?;
-        Checkpoint::write(&path, &moment, &state)?;
+        parts::write(
+            &self.folder.checkpoint(),
+            &moment,
+            &learner,
+            &self.replay,
+            &self.groups,
+        )?;
         let bytes = self.agent().to_bytes();
         let bytes = bytes.map_err(|error| TrainError::Checkpoint {
             path: self.folder.agent(),
@@ -458,59 +443,6 @@ impl Run {
         self.folder
             .replace("evaluation.json", (json + "\n").as_bytes())?;
         Ok(Some(evaluation))
-    }
-}
-
-impl Parts {
-    fn start(config: &Config) -> Result<Parts, TrainError> {
-        Ok(Parts {
-            counters: Counters::default(),
-            learner: LearnerState::start(config)?,
-            replay: Replay::new(config.ruleset, config.replay.capacity),
-            groups: Group::all(config, 0),
-            notes: Vec::new(),
-        })
-    }
-
-    /// Takes everything out of a checkpoint's arrays; what does not fit the settings starts anew,
-    /// with a note.
-    fn take(mut state: State<'_>, config: &Config, moment: &Moment) -> Result<Parts, StateError> {
-        let learner = LearnerState::take(&mut state, config, moment.step)?;
-        let anew = || Group::all(config, moment.counters.episode);
-        let mut notes = Vec::new();
-        let (replay, groups);
-        if moment.ruleset == Some(config.ruleset) {
-            replay = Replay::take(&mut state, config.ruleset, config.replay.capacity)?;
-            groups = take_games(&mut state, config)?.unwrap_or_else(|games| {
-                notes.push(format!(
-                    "the checkpoint has {games} games in progress, the settings ask for {}: they \
-                     start anew",
-                    config.selfplay.groups * config.selfplay.games
-                ));
-                anew()
-            });
-        } else {
-            let why = match moment.ruleset {
-                Some(rules) => format!("the checkpoint is of other rules ({rules})"),
-                None => "the checkpoint is of format version 1".to_owned(),
-            };
-            notes.push(format!(
-                "{why}: the replay ring fills again and games in progress start anew"
-            ));
-            for prefix in ["replay/", "games/", "waiting/"] {
-                state.discard(prefix);
-            }
-            replay = Replay::new(config.ruleset, config.replay.capacity);
-            groups = anew();
-        }
-        state.finish()?;
-        Ok(Parts {
-            counters: moment.counters.clone(),
-            learner,
-            replay,
-            groups,
-            notes,
-        })
     }
 }
 
