@@ -186,12 +186,6 @@ impl Run {
         let mut scores = BackgroundScores::new(&self.config);
         while self.progress() < 1.0 && !stop.load(Ordering::Relaxed) {
             self.iterate(&mut since)?;
-            if saved.elapsed().as_secs_f64() >= pause {
-                let begun = Instant::now();
-                self.save()?;
-                saved = Instant::now();
-                pause = self.pause_after((saved - begun).as_secs_f64());
-            }
             if scores.is_due() {
                 scores.start(self.score_job());
             }
@@ -203,6 +197,13 @@ impl Run {
                 metrics.write(&report)?;
                 progress.show(&report);
                 (since, reported) = (Since::default(), Instant::now());
+            }
+            // After the report: one that is killed in between reports these iterations again.
+            if saved.elapsed().as_secs_f64() >= pause {
+                let begun = Instant::now();
+                self.save()?;
+                saved = Instant::now();
+                pause = self.pause_after((saved - begun).as_secs_f64());
             }
         }
         self.save()?;
