@@ -171,7 +171,8 @@ fn a_killed_run_leaves_a_checkpoint_that_goes_on() {
         let folder = tempfile::tempdir().unwrap();
         let mut child = program(folder.path(), &long(), &[]);
         let path = folder.path().join("run");
-        wait_for(&path.join("metrics.jsonl"));
+        // The second iteration begins when the checkpoint of the first one is there.
+        wait_until("measurements", || lines_of(&path) >= 2);
         thread::sleep(Duration::from_millis(wait));
         child.kill().unwrap();
         child.wait().unwrap();
