@@ -73,6 +73,33 @@ fn positions_are_open_different_and_have_a_choice() {
 }
 
 #[test]
+fn an_exam_is_read_as_it_was_written_and_no_other_is() {
+    let config = small(60);
+    let exam = draw(&config);
+    let text = exam.to_json().expect("written");
+    let read = Exam::from_json(&config, &text).expect("read");
+    assert_eq!(read.questions(), exam.questions());
+    assert_eq!(read.reference(), exam.reference());
+    let refusal = |config: &ExamConfig, text: &str| {
+        let error = Exam::from_json(config, text).expect_err("refused");
+        assert!(matches!(error, RegretError::File { .. }));
+        error.to_string()
+    };
+    let other = ExamConfig { seed: 1, ..config };
+    assert!(refusal(&other, &text).contains("60 positions of seed 0"));
+    let more = ExamConfig {
+        positions: 61,
+        ..config
+    };
+    assert!(refusal(&more, &text).contains("not the 61"));
+    assert!(refusal(&config, &text[..text.len() - 3]).contains("EOF"));
+    let newer = text.replace("\"format_version\":1", "\"format_version\":2");
+    assert!(refusal(&config, &newer).contains("version 2"));
+    let short = text.replacen("\"margins\":[", "\"margins\":[0,", 1);
+    assert!(refusal(&config, &short).contains("legal moves of"));
+}
+
+#[test]
 fn worths_are_those_of_a_table_of_all_positions() {
     let config = small(200);
     let table = EndgameTable::build(&config.ruleset, 24, Some(1), &mut |_| {

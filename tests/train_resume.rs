@@ -19,7 +19,7 @@ use endodoi::train::TrainError;
 use endodoi::train::checkpoint::{Checkpoint, Counters};
 use endodoi::train::config::Config;
 use endodoi::train::metrics::MetricsFile;
-use endodoi::train::progress::Progress;
+use endodoi::train::progress::{Progress, Show};
 use endodoi::train::replay::{Replay, Sample};
 use endodoi::train::run::{Ending, Run};
 use endodoi::train::state::State;
@@ -88,7 +88,7 @@ fn train_until(run: &mut Run, path: &Path, lines: usize) -> Ending {
             });
             stop.store(true, Ordering::Relaxed);
         });
-        let ending = run.train(&stop, &mut Progress::new(true));
+        let ending = run.train(&stop, &mut Progress::new(Show::None));
         ended.store(true, Ordering::Relaxed);
         ending.unwrap()
     })
@@ -215,7 +215,7 @@ fn measurements_later_than_the_checkpoint_are_taken_back() {
         "{\"iteration\":1}\n{\"iteration\":2}\n{\"iteration\":2}\n{\"iteration\":3}\n{\"iter";
     for (iteration, kept) in [(0, 0), (1, 1), (2, 3), (3, 4), (9, 4)] {
         fs::write(&file, text).unwrap();
-        MetricsFile::open(&file, iteration).unwrap();
+        MetricsFile::open(&file, iteration, false).unwrap();
         let lines: Vec<&str> = text.lines().take(kept).collect();
         let found = fs::read_to_string(&file).unwrap();
         assert_eq!(found.lines().collect::<Vec<_>>(), lines);
@@ -233,6 +233,7 @@ fn a_full_disk_is_reported_and_the_last_checkpoint_stays() {
     config.replay.capacity = 1_000_000;
     config.output.checkpoint = 0.0;
     config.output.report = 1e6;
+    config.output.tensorboard = false;
     let file = folder.path().join("settings.toml");
     fs::write(&file, config.to_toml().unwrap()).unwrap();
     let path = folder.path().join("run");

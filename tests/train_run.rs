@@ -14,14 +14,14 @@ use endodoi::policy::{Agent, AgentSearch};
 use endodoi::train::TrainError;
 use endodoi::train::checkpoint::Checkpoint;
 use endodoi::train::config::Config;
-use endodoi::train::evaluate::Evaluation;
-use endodoi::train::progress::Progress;
+use endodoi::train::final_table::FinalTable;
+use endodoi::train::progress::{Progress, Show};
 use endodoi::train::run::{Ending, Run};
 use train_program::{config, long, program, train, wait_for};
 
 /// Plays the final table; `stopped` stands for a Ctrl-C.
-fn evaluate(run: &Run, stopped: bool) -> Option<Evaluation> {
-    run.evaluate(&AtomicBool::new(stopped), &mut Progress::new(true))
+fn evaluate(run: &mut Run, stopped: bool) -> Option<FinalTable> {
+    run.evaluate(&AtomicBool::new(stopped), &mut Progress::new(Show::None))
         .unwrap()
 }
 
@@ -32,7 +32,7 @@ fn a_run_leaves_an_agent_and_what_is_known_of_it() {
     let config = config(20);
     let mut run = Run::start(config.clone(), &path).unwrap();
     assert_eq!(train(&mut run), Ending::Finished);
-    let evaluation = evaluate(&run, false).unwrap();
+    let evaluation = evaluate(&mut run, false).unwrap();
     let agent = Agent::load(&path, AgentSearch::Default).unwrap();
     assert_eq!(agent.metadata().step, 20);
     assert_eq!(agent.metadata().ruleset, config.ruleset);
@@ -49,7 +49,7 @@ fn a_run_leaves_an_agent_and_what_is_known_of_it() {
     for (row, name) in opponents.iter().zip(["random", "greedy", "alphabeta:4"]) {
         assert_eq!(row["opponent"], name);
         assert_eq!(row["games"], 4);
-        assert!(evaluation.table().contains(name));
+        assert!(evaluation.to_string().contains(name));
     }
     let metrics = fs::read_to_string(path.join("metrics.jsonl")).unwrap();
     let reports: Vec<serde_json::Value> = metrics
@@ -129,9 +129,9 @@ fn an_interrupt_finishes_the_iteration_and_says_how_to_go_on() {
     assert!(said.contains("stopped; go on with: "), "{said}");
     assert!(said.contains(program), "{said}");
     let path = folder.path().join("run");
-    let resumed = Run::resume(config(1), &path).unwrap();
+    let mut resumed = Run::resume(config(1), &path).unwrap();
     assert!(resumed.counters().iteration >= 1);
-    assert!(evaluate(&resumed, false).is_some());
+    assert!(evaluate(&mut resumed, false).is_some());
 }
 
 fn interrupt(child: &Child) {
@@ -167,7 +167,7 @@ fn an_interrupt_leaves_out_the_final_table() {
     let path = folder.path().join("run");
     let mut run = Run::start(config(1), &path).unwrap();
     train(&mut run);
-    assert!(evaluate(&run, true).is_none());
+    assert!(evaluate(&mut run, true).is_none());
     assert!(!path.join("evaluation.json").exists());
 }
 

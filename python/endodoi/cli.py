@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING
 
 from endodoi._core import Position, Ruleset, __version__
 from endodoi.errors import ArgumentValueError, EndodoiError, MissingExtraError, TrainError
-from endodoi.learning_curve import draw_learning_curve
 from endodoi.places import check_place
 from endodoi.regret_commands import add_regret
 from endodoi.simulation import Plan, Summary
 from endodoi.solver_commands import add_solve
 from endodoi.study_commands import add_studies
 from endodoi.table_commands import add_tables
-from endodoi.training import find_trainer, run_trainer
+from endodoi.training import find_trainer
+from endodoi.training_commands import add_training, train_command
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -107,7 +107,7 @@ def make_parser() -> argparse.ArgumentParser:
     rules = rules_parser()
 
     add_simulate(commands, rules)
-    add_train(commands)
+    add_training(commands)
     add_show_and_perft(commands, rules)
     add_solve(commands, rules, position_of)
     add_regret(commands, rules, ruleset_of, printable)
@@ -159,28 +159,6 @@ def add_simulate(commands: Commands, rules: argparse.ArgumentParser) -> None:
     )
     simulate_.add_argument("--plot", metavar="FILE", help="picture of the distributions (.png ...)")
     simulate_.add_argument("--json", action="store_true", help="print the summary as JSON")
-
-
-def add_train(commands: Commands) -> None:
-    """Add the command that trains an agent."""
-    train_ = commands.add_parser(
-        "train",
-        help="train an agent by self-play",
-        description="Trains an agent by self-play with the program endodoi-train, which takes all "
-        "options; those it knows beside these are passed on to it.",
-    )
-    train_.set_defaults(run=train_command)
-    for name, help_ in (
-        ("config", "configuration file in TOML; the options win over it"),
-        ("variant", "en-dodoi, en-gehe or cross-endodoi"),
-        ("columns", "pits in a row"),
-        ("minutes", "minutes of training (default 5)"),
-        ("seed", "seed of the run"),
-        ("workers", "threads; 0 takes one for every core"),
-        ("out", "folder of the run"),
-        ("resume", "go on with the run of this folder"),
-    ):
-        train_.add_argument(f"--{name}", help=help_)
 
 
 def add_show_and_perft(commands: Commands, rules: argparse.ArgumentParser) -> None:
@@ -323,19 +301,6 @@ def printable(text: str) -> str:
     except UnicodeEncodeError:
         return text.replace("±", "+-")
     return text
-
-
-def train_command(options: argparse.Namespace) -> int:
-    """Train an agent, and draw its learning curve."""
-    names = ("config", "variant", "columns", "minutes", "seed", "workers", "out", "resume")
-    given = {name: getattr(options, name) for name in names}
-    arguments = [f"--{name}={value}" for name, value in given.items() if value is not None]
-    result = run_trainer([*arguments, *options.rest])
-    try:
-        print(f"picture:        {draw_learning_curve(result.run)}")
-    except MissingExtraError as error:
-        print(f"endodoi: no picture of the learning curve: {error}", file=sys.stderr)
-    return 0
 
 
 def show_command(options: argparse.Namespace) -> int:

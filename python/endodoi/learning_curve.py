@@ -1,8 +1,9 @@
-"""The picture of a training run: scores, losses and throughput over its minutes."""
+"""The curves of a training run over its minutes: scores, regret, losses, positions."""
 
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,10 +13,12 @@ from endodoi.places import written_whole
 
 if TYPE_CHECKING:
     import os
+    from collections.abc import Callable
 
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
-__all__ = ["draw_learning_curve", "read_metrics"]
+__all__ = ["Curves", "draw_learning_curve", "find_figures", "read_metrics"]
 
 #: Colour of each opponent, of the running scores and of the final games alike.
 COLOURS = ("tab:green", "tab:blue", "tab:red", "tab:purple", "tab:brown", "tab:olive")
@@ -27,6 +30,7 @@ LOSSES = {
     "policy_loss": "policy (nats)",
     "value_loss": "win, draw, loss (nats)",
     "margin_loss": "margin (Huber)",
+    "entropy": "entropy of the search (nats)",
 }
 
 
@@ -71,6 +75,31 @@ def draw_learning_curve(
     TrainError
         If the run has no measurements.
     """
+    figure_of = find_figures()
+    curves = Curves.read(run)
+    panels = curves.panels()
+    ratios = [3 if title in ("scores", "regret") else 2 for title, _ in panels]
+    figure = figure_of(figsize=(8, 1.3 * sum(ratios)), layout="constrained")
+    places = figure.subplots(len(panels), 1, sharex=True, height_ratios=ratios, squeeze=False)
+    figure.suptitle(curves.title())
+    for axes, (_, draw) in zip(places.flat, panels, strict=True):
+        draw(axes)
+    places.flat[-1].set_xlabel("minutes of training")
+    places.flat[-1].set_xlim(0, curves.last_minute())
+    picture = curves.folder / "learning-curve.png" if out is None else Path(out)
+    with written_whole(picture) as partial:
+        figure.savefig(partial, dpi=120, format=picture.suffix.lstrip(".") or "png")
+    return picture
+
+
+def find_figures() -> Callable[..., Figure]:
+    """Return what makes figures that no window shows.
+
+    Raises
+    ------
+    MissingExtraError
+        If matplotlib is not installed.
+    """
     try:
         from matplotlib.backends.backend_agg import FigureCanvasAgg  # noqa: PLC0415
         from matplotlib.figure import Figure  # noqa: PLC0415
@@ -78,26 +107,73 @@ def draw_learning_curve(
         raise MissingExtraError(
             "pictures need matplotlib: pip install 'endodoi[plot]'", extra="plot"
         ) from error
-    folder = Path(run)
-    metrics = folder / "metrics.jsonl"
-    reports = read_metrics(metrics) if metrics.exists() else []
-    if not reports:
-        raise TrainError(f"{metrics} holds no measurements")
-    evaluation = read_evaluation(folder / "evaluation.json")
-    results = evaluation.get("results", [])
-    figure = Figure(figsize=(8, 9), layout="constrained")
-    scores, losses, positions = figure.subplots(3, 1, sharex=True, height_ratios=[3, 2, 2])
-    figure.suptitle(title_of(folder.resolve().name, evaluation))
-    draw_scores(scores, reports, results)
-    draw_losses(losses, reports)
-    draw_positions(positions, reports)
-    positions.set_xlabel("minutes of training")
-    positions.set_xlim(0, reports[-1]["seconds"] / 60 * 1.07)
-    picture = folder / "learning-curve.png" if out is None else Path(out)
-    FigureCanvasAgg(figure)
-    with written_whole(picture) as partial:
-        figure.savefig(partial, dpi=120, format=picture.suffix.lstrip(".") or "png")
-    return picture
+
+    def figure_of(**settings: Any) -> Figure:
+        figure = Figure(**settings)
+        FigureCanvasAgg(figure)
+        return figure
+
+    return figure_of
+
+
+@dataclass(frozen=True)
+class Curves:
+    """What a run has measured.
+
+    Attributes
+    ----------
+    folder : Path
+        The run's folder.
+    reports : list of dict
+        The lines of ``metrics.jsonl``, oldest first; at least one.
+    evaluation : dict
+        ``evaluation.json``; empty if the final games were not played.
+    """
+
+    folder: Path
+    reports: list[dict[str, Any]]
+    evaluation: dict[str, Any]
+
+    @classmethod
+    def read(cls, run: str | os.PathLike[str]) -> Curves:
+        """Read what a run's folder holds.
+
+        Raises
+        ------
+        TrainError
+            If it holds no measurements.
+        """
+        folder = Path(run)
+        metrics = folder / "metrics.jsonl"
+        reports = read_metrics(metrics) if metrics.exists() else []
+        if not reports:
+            raise TrainError(f"{metrics} holds no measurements")
+        return cls(folder, reports, read_evaluation(folder / "evaluation.json"))
+
+    def title(self) -> str:
+        """Return the run's name and, where they are known, its rules."""
+        name = self.folder.resolve().name
+        if "ruleset" not in self.evaluation:
+            return name
+        return f"{name}: {Ruleset.from_dict(self.evaluation['ruleset'])}"
+
+    def last_minute(self) -> float:
+        """Return where the axis ends, with room for the final results."""
+        return max(float(self.reports[-1]["seconds"]) / 60 * 1.07, 1e-3)
+
+    def panels(self) -> list[tuple[str, Callable[[Axes], None]]]:
+        """Return the name of each curve that there is, and what draws it."""
+        reports = self.reports
+        results = self.evaluation.get("results", [])
+        panels: list[tuple[str, Callable[[Axes], None]]] = []
+        if results or any(report.get("scores") for report in reports):
+            panels.append(("scores", lambda axes: draw_scores(axes, reports, results)))
+        if any(report.get("regret") for report in reports):
+            panels.append(("regret", lambda axes: draw_regret(axes, reports)))
+        if any(report.get(key) is not None for report in reports for key in LOSSES):
+            panels.append(("losses", lambda axes: draw_losses(axes, reports)))
+        panels.append(("positions", lambda axes: draw_positions(axes, reports)))
+        return panels
 
 
 def read_evaluation(path: Path) -> dict[str, Any]:
@@ -106,13 +182,6 @@ def read_evaluation(path: Path) -> dict[str, Any]:
         return {}
     evaluation: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     return evaluation
-
-
-def title_of(name: str, evaluation: dict[str, Any]) -> str:
-    """Return the run's name and, where they are known, its rules."""
-    if "ruleset" not in evaluation:
-        return name
-    return f"{name}: {Ruleset.from_dict(evaluation['ruleset'])}"
 
 
 def draw_scores(axes: Axes, reports: list[dict[str, Any]], results: list[dict[str, Any]]) -> None:
@@ -149,14 +218,62 @@ def draw_scores(axes: Axes, reports: list[dict[str, Any]], results: list[dict[st
         axes.legend(loc="lower right", fontsize="small")
 
 
+def draw_regret(axes: Axes, reports: list[dict[str, Any]]) -> None:
+    """Draw the seeds lost a move, with their interval, and the share of optimal moves."""
+    measured = [report["regret"] for report in reports if report.get("regret")]
+    minutes = [regret["seconds"] / 60 for regret in measured]
+    lost = [regret["seeds_lost"] for regret in measured]
+    # A single position has no interval.
+    halves = [regret.get("seeds_lost_half") or 0.0 for regret in measured]
+    axes.fill_between(
+        minutes,
+        [max(value - half, 0.0) for value, half in zip(lost, halves, strict=True)],
+        [value + half for value, half in zip(lost, halves, strict=True)],
+        color="tab:red",
+        alpha=0.15,
+        linewidth=0,
+    )
+    lines = axes.plot(
+        minutes, lost, "o-", color="tab:red", markersize=3, label="seeds lost a move (95 %)"
+    )
+    best = [report["best"] for report in reports if report.get("best")]
+    if best and best[-1]["by"] == "seeds_lost":
+        star = best[-1]
+        lines += axes.plot(
+            [star["seconds"] / 60],
+            [star["value"]],
+            "*",
+            color="black",
+            markersize=11,
+            label=f"best agent: {star['value']:.2f} (step {star['step']:,})",
+        )
+    axes.set_ylim(bottom=0)
+    axes.set_ylabel("seeds lost a move")
+    axes.grid(visible=True, alpha=0.3)
+    shares = axes.twinx()
+    optimal = [100 * regret["optimal"] for regret in measured]
+    lines += shares.plot(
+        minutes, optimal, "s--", color="tab:green", markersize=3, label="optimal moves (right)"
+    )
+    shares.set_ylim(0, 102)
+    shares.set_ylabel("optimal moves (%)")
+    axes.legend(handles=lines, loc="center right", fontsize="small")
+
+
 def draw_losses(axes: Axes, reports: list[dict[str, Any]]) -> None:
-    """Draw each part of the loss."""
+    """Draw each part of the loss, and the entropy of the search, which the policy's nears."""
     for key, label in LOSSES.items():
         known = [report for report in reports if report.get(key) is not None]
+        if not known:
+            continue
         minutes = [report["seconds"] / 60 for report in known]
-        axes.plot(minutes, [report[key] for report in known], linewidth=1.2, label=label)
+        values = [report[key] for report in known]
+        if key == "entropy":
+            axes.plot(minutes, values, ":", color="grey", linewidth=1.2, label=label)
+        else:
+            axes.plot(minutes, values, linewidth=1.2, label=label)
     # Room above the lines for the legend.
-    axes.set_ylim(0, 1.2 * axes.get_ylim()[1])
+    axes.set_ylim(0, 1.25 * axes.get_ylim()[1])
     axes.set_ylabel("loss")
     axes.grid(visible=True, alpha=0.3)
     axes.legend(loc="upper right", ncols=len(LOSSES), fontsize="small")

@@ -14,17 +14,26 @@ import signal
 import subprocess
 import sys
 import threading
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from endodoi.errors import MissingExtraError, TrainError
-from endodoi.learning_curve import draw_learning_curve
+import numpy as np
+
+from endodoi.errors import ArgumentTypeError, MissingExtraError, TrainError
+from endodoi.learning_curve import draw_learning_curve, read_metrics
 from endodoi.policies import Agent
+from endodoi.report import write_report
+from endodoi.simulation import missing
+from endodoi.training_progress import Shown, shown_by
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    import numpy.typing as npt
+    import pandas as pd
+    import polars as pl
 
 __all__ = ["TrainResult", "find_trainer", "run_trainer", "train"]
 
@@ -54,8 +63,22 @@ class TrainResult:
 
     @property
     def agent(self) -> Path:
-        """The agent's file."""
+        """The agent's file: of the best agent, or of the last one if none was measured."""
+        best = self.run / "best.safetensors"
+        return best if best.exists() else self.last_agent
+
+    @property
+    def last_agent(self) -> Path:
+        """The file of the agent as it was at the end."""
         return self.run / "agent.safetensors"
+
+    @property
+    def best(self) -> dict[str, Any] | None:
+        """What the best agent was measured by: ``seconds``, ``step``, ``by``, ``value``, ``count``.
+
+        ``by`` is ``"seeds_lost"`` (fewest seeds lost a move) or ``"score"`` (highest mean score).
+        """
+        return read_json(self.run / "best.json")
 
     @property
     def metrics(self) -> Path:
@@ -69,17 +92,78 @@ class TrainResult:
         return picture if picture.exists() else None
 
     @property
+    def report(self) -> Path | None:
+        """The report as a page of HTML, if there is one."""
+        page = self.run / "report.html"
+        return page if page.exists() else None
+
+    @property
     def evaluation(self) -> dict[str, Any] | None:
         """The results of the final games against fixed opponents, if they were played."""
-        file = self.run / "evaluation.json"
-        if not file.exists():
-            return None
-        found: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
-        return found
+        return read_json(self.run / "evaluation.json")
 
     def load(self, *, simulations: int | None = None) -> Agent:
         """Load the agent as a policy; see `Agent.load`."""
         return Agent.load(self.agent, simulations=simulations)
+
+    def reports(self) -> list[dict[str, Any]]:
+        """Read the measurements, oldest first, as docs/formats.md describes them."""
+        return read_metrics(self.metrics) if self.metrics.exists() else []
+
+    def to_numpy(self) -> dict[str, npt.NDArray[np.float64]]:
+        """Return the measurements as columns, float64[T] for T reports.
+
+        What lies deeper has the names of both, as ``scores.score.greedy`` and
+        ``regret.seeds_lost``; NaN stands where a report does not have a number.
+        """
+        rows = [dict(numbers_of(report)) for report in self.reports()]
+        names = dict.fromkeys(name for row in rows for name in row)
+        return {name: np.array([row.get(name, np.nan) for row in rows]) for name in names}
+
+    def to_pandas(self) -> pd.DataFrame:
+        """Return the measurements as a pandas frame with the columns of `to_numpy`.
+
+        Raises
+        ------
+        MissingExtraError
+            If pandas is not installed.
+        """
+        try:
+            import pandas as pd  # noqa: PLC0415
+        except ImportError as error:
+            raise missing("pandas", "pandas") from error
+        return pd.DataFrame(self.to_numpy())
+
+    def to_polars(self) -> pl.DataFrame:
+        """Return the measurements as a polars frame with the columns of `to_numpy`.
+
+        Raises
+        ------
+        MissingExtraError
+            If polars is not installed.
+        """
+        try:
+            import polars as pl  # noqa: PLC0415
+        except ImportError as error:
+            raise missing("polars", "polars") from error
+        return pl.DataFrame(self.to_numpy())
+
+
+def read_json(path: Path) -> dict[str, Any] | None:
+    """Read an object, None if there is no such file."""
+    if not path.exists():
+        return None
+    found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return found
+
+
+def numbers_of(report: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, float]]:
+    """Iterate over the numbers of a report and their names, what lies deeper with a dot."""
+    for key, value in report.items():
+        if isinstance(value, dict):
+            yield from numbers_of(value, f"{before}{key}.")
+        elif isinstance(value, int | float):
+            yield before + key, float(value)
 
 
 def train(
@@ -93,15 +177,17 @@ def train(
     games: int | None = None,
     seed: int | None = None,
     workers: int | None = None,
+    settings: Mapping[str, Any] | None = None,
     out: str | os.PathLike[str] | None = None,
     resume: str | os.PathLike[str] | None = None,
-    quiet: bool = False,
+    progress: bool | str | Callable[[dict[str, Any]], object] | None = None,
     plot: bool = True,
 ) -> TrainResult:
     """Train an agent by self-play, as the command ``endodoi train`` does, and wait for it.
 
-    Progress goes to the error output. An interrupt (Ctrl-C) lets the program finish its iteration
-    and write a checkpoint; a second one ends it at once.
+    An interrupt (Ctrl-C, or the stop of a notebook) lets the program finish its iteration and
+    write a checkpoint; the result then says that it is not finished, and ``resume=result.run``
+    goes on. A second one ends the program at once.
 
     Parameters
     ----------
@@ -115,14 +201,20 @@ def train(
         Seed of the first weights, of self-play and of the batches.
     workers : int, optional
         Threads; 0 takes one for every core.
+    settings : mapping, optional
+        Any other settings of docs/trainer.md, as ``{"optimiser.batch": 256}`` or
+        ``{"optimiser": {"batch": 256}}``.
     out : path, optional
         Folder of the run; ``runs/VARIANT-2xC-NUMBER`` by default.
     resume : path, optional
         Go on with the run of this folder.
-    quiet : bool
-        Show no progress.
+    progress : bool, callable, "tqdm" or None
+        None and True: the live view of the program on the error output, or in a notebook a bar
+        where tqdm is installed and else a few lines. ``"tqdm"``: a bar anywhere. A function: it is
+        called with every report, a dict as ``metrics.jsonl`` has them; if it raises, the run is
+        stopped with a checkpoint and the error goes on. False: nothing.
     plot : bool
-        Draw the learning curve at the end, if matplotlib is installed.
+        Draw the learning curve and write the report at the end, if matplotlib is installed.
 
     Returns
     -------
@@ -132,6 +224,16 @@ def train(
     ------
     TrainError
         If the program is not found or fails.
+    ArgumentTypeError, ArgumentValueError
+        If a setting is not one that TOML holds, or `progress` is none of these.
+    MissingExtraError
+        If ``"tqdm"`` is asked for and tqdm is not installed.
+
+    Examples
+    --------
+    >>> result = ed.train(columns=6, minutes=5, seed=1)  # doctest: +SKIP
+    >>> agent = result.load()  # doctest: +SKIP
+    >>> result.to_pandas()["regret.seeds_lost"].dropna()  # doctest: +SKIP
     """
     values = {
         "config": config,
@@ -147,17 +249,49 @@ def train(
         "resume": resume,
     }
     arguments = [f"--{name}={value}" for name, value in values.items() if value is not None]
-    result = run_trainer([*arguments, *(["--quiet"] if quiet else [])])
+    arguments += [f"--set={setting}" for setting in setting_lines(settings or {})]
+    shown = shown_by(progress)
+    if progress is False:
+        arguments.append("--quiet")
+    elif shown is not None:
+        arguments.append("--progress=json")
+    result = run_trainer(arguments, shown)
     if plot and result.metrics.exists():
         try:
             draw_learning_curve(result.run)
+            write_report(result.run)
         except MissingExtraError as error:
             print(f"no learning curve: {error}", file=sys.stderr)  # noqa: T201
     return result
 
 
-def run_trainer(arguments: Sequence[str]) -> TrainResult:
-    """Run the program with these arguments in this terminal and find out where its run is.
+def setting_lines(settings: Mapping[str, Any], before: str = "") -> Iterator[str]:
+    """Write settings as lines of TOML, those of a table with the table's name.
+
+    Raises
+    ------
+    ArgumentTypeError
+        If a value is neither a text, a number, a truth value nor a mapping.
+    """
+    for key, value in settings.items():
+        name = before + key
+        if isinstance(value, dict):
+            yield from setting_lines(value, f"{name}.")
+        elif isinstance(value, bool | str | int | float):
+            yield f"{name}={json.dumps(value)}"
+        else:
+            raise ArgumentTypeError(
+                f"settings[{name!r}] is {value!r} ({type(value).__name__}), expected a text, a "
+                "number, True, False or a mapping",
+                field="settings",
+                value=value,
+            )
+
+
+def run_trainer(arguments: Sequence[str], shown: Shown | None = None) -> TrainResult:
+    """Run the program with these arguments and find out where its run is.
+
+    Without `shown` the program shows its progress itself, in this terminal.
 
     Raises
     ------
@@ -172,8 +306,13 @@ def run_trainer(arguments: Sequence[str]) -> TrainResult:
             [program, *arguments], stdout=subprocess.PIPE, text=True, start_new_session=True
         ) as process,
         forwarded_signals(process),
+        shown or nullcontext(),
     ):
-        lines = list(shown_lines(process))
+        try:
+            lines = list(shown_lines(process, shown))
+        except BaseException:
+            stop(process)
+            raise
     if process.returncode != 0:
         status = process.returncode
         how = f"was ended by signal {-status}" if status < 0 else f"failed with status {status}"
@@ -218,12 +357,28 @@ def find_trainer() -> str:
     )
 
 
-def shown_lines(process: subprocess.Popen[str]) -> Iterator[str]:
-    """Write every line of a program's output as it comes and yield it without its end."""
+def shown_lines(process: subprocess.Popen[str], shown: Shown | None) -> Iterator[str]:
+    """Write every line of a program's output as it comes and yield it without its end.
+
+    What the program says of its progress goes to `shown`.
+    """
     for line in process.stdout or ():
+        if shown is not None and line.startswith("{"):
+            shown.hear(json.loads(line))
+            continue
+        if shown is not None:
+            shown.close()
         sys.stdout.write(line)
         sys.stdout.flush()
         yield line.rstrip("\n")
+
+
+def stop(process: subprocess.Popen[str]) -> None:
+    """Let a program end with a checkpoint, whatever it still has to say, and wait for it."""
+    process.send_signal(signal.SIGINT)
+    for _ in process.stdout or ():
+        pass
+    process.wait()
 
 
 @contextmanager

@@ -181,7 +181,7 @@ impl From<RegretError> for PyErr {
             RegretError::Threads { .. } => exception("RegretError", &message, |fields| {
                 fields.set("field", "num_threads")
             }),
-            RegretError::Search(_) | RegretError::Stopped { .. } => {
+            RegretError::Search(_) | RegretError::File { .. } | RegretError::Stopped { .. } => {
                 exception("RegretError", &message, |fields| Ok(fields))
             }
         }

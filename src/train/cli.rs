@@ -11,10 +11,10 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
 use super::TrainError;
-use super::config::Config;
+use super::config::{Config, merge};
 use super::evaluate::{Evaluation, EvaluationPlan, FINAL_OPPONENTS};
 use super::folder::RunFolder;
-use super::progress::Progress;
+use super::progress::{Progress, Show};
 use super::run::{Ending, Run};
 use crate::policy::AgentSearch;
 use crate::policy::agent_file::AgentFile;
@@ -85,6 +85,9 @@ struct RunArgs {
     /// Games against each opponent in the final table, even; 0 leaves it out
     #[arg(long, value_parser = whole_number())]
     final_games: Option<u64>,
+    /// Any setting of the configuration, as optimiser.batch=256; as often as wanted
+    #[arg(long = "set", value_name = "KEY=VALUE", value_parser = one_setting)]
+    settings: Vec<toml::Table>,
     /// Folder of the run; runs/VARIANT-2xC-NUMBER by default
     #[arg(long, conflicts_with = "resume")]
     out: Option<PathBuf>,
@@ -95,8 +98,11 @@ struct RunArgs {
         conflicts_with_all = ["config", "variant", "columns", "seeds_per_pit", "seed"]
     )]
     resume: Option<PathBuf>,
-    /// Show no progress
-    #[arg(long)]
+    /// How progress is shown
+    #[arg(long, value_enum, default_value_t)]
+    progress: Show,
+    /// Show no progress: --progress none
+    #[arg(long, conflicts_with = "progress")]
     quiet: bool,
 }
 
@@ -146,7 +152,33 @@ fn whole_number() -> clap::builder::RangedU64ValueParser {
     clap::value_parser!(u64).range(..=i64::MAX as u64)
 }
 
+/// Reads a setting as a line of a configuration file; a text needs no quotation marks.
+fn one_setting(text: &str) -> Result<toml::Table, String> {
+    let quoted = || {
+        let (key, value) = text.split_once('=')?;
+        let value = toml::Value::String(value.trim().to_owned());
+        format!("{key} = {value}").parse().ok()
+    };
+    let read = text.parse::<toml::Table>().ok().or_else(quoted);
+    read.filter(|table| !table.is_empty())
+        .ok_or_else(|| "expected KEY=VALUE, as optimiser.batch=256".to_owned())
+}
+
 impl RunArgs {
+    /// Refuses settings that a run that goes on cannot change.
+    fn check_resumed(&self) -> Result<(), TrainError> {
+        for key in ["seed", "ruleset", "network", "learner"] {
+            if self.settings.iter().any(|table| table.contains_key(key)) {
+                return Err(TrainError::Setting {
+                    field: "--set",
+                    value: key.to_owned(),
+                    expected: "a setting that can change while a run goes on".to_owned(),
+                });
+            }
+        }
+        Ok(())
+    }
+
     /// Returns the options given as a table like that of a configuration file.
     fn table(&self) -> toml::Table {
         let mut table = toml::Table::new();
@@ -181,6 +213,9 @@ impl RunArgs {
                 table.insert(key.to_owned(), part.into());
             }
         }
+        for setting in &self.settings {
+            merge(&mut table, setting.clone());
+        }
         table
     }
 }
@@ -188,6 +223,7 @@ impl RunArgs {
 fn train(args: &RunArgs) -> Result<(), TrainError> {
     let stop = stop_on_interrupt()?;
     let mut run = if let Some(path) = &args.resume {
+        args.check_resumed()?;
         let file = path.join("config.toml");
         Run::resume(Config::load(Some(&file), args.table())?, path)?
     } else {
@@ -196,7 +232,11 @@ fn train(args: &RunArgs) -> Result<(), TrainError> {
         let path = path.unwrap_or_else(|| RunFolder::free_name(&config));
         Run::start(config, &path)?
     };
-    let mut progress = Progress::new(args.quiet);
+    let mut progress = Progress::new(if args.quiet {
+        Show::None
+    } else {
+        args.progress
+    });
     for note in run.notes() {
         progress.say(note);
     }
@@ -209,18 +249,25 @@ fn train(args: &RunArgs) -> Result<(), TrainError> {
         return print(&format!("stopped; go on with: {program} --resume {folder}"));
     }
     match run.evaluate(&stop, &mut progress) {
-        Ok(Some(evaluation)) => print(&evaluation.table())?,
+        Ok(Some(table)) => print(&table.to_string())?,
         Ok(None) if stop.load(Ordering::Relaxed) => print("no table: stopped")?,
         Ok(None) => {}
         // On the smallest boards no opening leaves a game open: the agent is there all the same.
         Err(TrainError::Arena(error)) => print(&format!("no table: {error}"))?,
         Err(error) => return Err(error),
     }
-    print(&format!(
-        "agent:          {}\nmeasurements:   {}",
-        run.folder().agent().display(),
-        run.folder().metrics().display()
-    ))
+    let folder = run.folder();
+    let mut lines = Vec::new();
+    let agent = match run.best() {
+        Some(best) => {
+            lines.push(format!("best agent:     {best}"));
+            folder.best()
+        }
+        None => folder.agent(),
+    };
+    lines.push(format!("agent:          {}", agent.display()));
+    lines.push(format!("measurements:   {}", folder.metrics().display()));
+    print(&lines.join("\n"))
 }
 
 /// Writes a line for the user to the standard output.

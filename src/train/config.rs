@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::TrainError;
+use crate::arena::Reference;
 use crate::policy::agent_file::Learner;
 use crate::policy::weights::NetworkSizes;
 use crate::ruleset::{Ruleset, Variant};
@@ -158,6 +159,9 @@ pub struct EvaluationConfig {
     pub final_games: u64,
     /// Random plies of an opening.
     pub openings: u32,
+    /// Positions in which the agent's moves are compared with the best ones, beside every running
+    /// score; 0 takes none.
+    pub regret_positions: u32,
 }
 
 /// Reports and checkpoints.
@@ -168,6 +172,8 @@ pub struct OutputConfig {
     pub report: f64,
     /// Seconds between two checkpoints; 0 writes one after every iteration.
     pub checkpoint: f64,
+    /// Whether the measurements are written for `TensorBoard` as well.
+    pub tensorboard: bool,
 }
 
 impl Config {
@@ -232,10 +238,15 @@ impl Config {
                 simulations: 32,
                 final_games: 400,
                 openings: 4,
+                regret_positions: match Reference::suited(&ruleset) {
+                    Reference::Perfect => 200,
+                    Reference::AlphaBeta { .. } => 0,
+                },
             },
             output: OutputConfig {
                 report: 2.0,
                 checkpoint: 30.0,
+                tensorboard: true,
             },
         }
     }
@@ -343,7 +354,7 @@ impl Config {
         let (play, replay, evaluation) = (&self.selfplay, &self.replay, &self.evaluation);
         let most = u64::from(MAX_SIMULATIONS);
         let budget = &self.budget;
-        let counts: [(&'static str, u64, u64, u64); 17] = [
+        let counts: [(&'static str, u64, u64, u64); 18] = [
             ("seed", self.seed, 0, i64::MAX as u64),
             ("workers", self.workers as u64, 0, 256),
             ("budget.steps", budget.steps.unwrap_or(1), 1, 1 << 40),
@@ -371,6 +382,12 @@ impl Config {
                 10_000_000,
             ),
             ("evaluation.openings", evaluation.openings.into(), 0, 1000),
+            (
+                "evaluation.regret_positions",
+                evaluation.regret_positions.into(),
+                0,
+                1_000_000,
+            ),
         ];
         let outside = |&(_, value, low, high): &(&str, u64, u64, u64)| value < low || value > high;
         match counts.into_iter().find(outside) {
@@ -489,7 +506,7 @@ fn read_table(path: &Path) -> Result<toml::Table, TrainError> {
 }
 
 /// Lays `over` on `table`: tables are merged, anything else is replaced.
-fn merge(table: &mut toml::Table, over: toml::Table) {
+pub(super) fn merge(table: &mut toml::Table, over: toml::Table) {
     for (key, value) in over {
         match (table.get_mut(&key), value) {
             (Some(toml::Value::Table(below)), toml::Value::Table(above)) => merge(below, above),

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use thiserror::Error;
 
-use crate::arena::ArenaError;
+use crate::arena::{ArenaError, RegretError};
 use crate::policy::PolicyError;
 use crate::policy::weights::WeightsError;
 use crate::ruleset::RulesetError;
@@ -77,6 +77,9 @@ pub enum TrainError {
     /// The games of the evaluation cannot be played.
     #[error(transparent)]
     Arena(#[from] ArenaError),
+    /// The agent's moves cannot be compared with the best ones.
+    #[error(transparent)]
+    Regret(#[from] RegretError),
     /// libtorch refused.
     #[error("libtorch: {}", first_line(.0))]
     Torch(#[from] tch::TchError),

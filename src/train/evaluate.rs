@@ -118,8 +118,9 @@ struct Row<'a> {
     distinct: u32,
 }
 
+/// What `evaluation.json` says of an agent's games.
 #[derive(Debug, Serialize)]
-struct Document<'a> {
+pub struct Document<'a> {
     agent: &'a str,
     simulations: u32,
     ruleset: Ruleset,
@@ -190,19 +191,21 @@ impl Evaluation {
         )
     }
 
-    /// Returns the results as JSON.
-    ///
-    /// # Errors
-    /// Those of the serialiser.
-    pub fn to_json(&self) -> Result<String, serde_json::Error> {
-        serde_json::to_string_pretty(&Document {
+    /// Returns the mean of the scores against all opponents.
+    pub fn mean_score(&self) -> f64 {
+        self.scores().map(|(_, score)| score).sum::<f64>() / self.results.len().max(1) as f64
+    }
+
+    /// Returns the results as they are written to `evaluation.json`.
+    pub fn document(&self) -> Document<'_> {
+        Document {
             agent: &self.agent,
             simulations: self.simulations,
             ruleset: self.plan.ruleset,
             openings: self.plan.openings,
             seed: self.plan.seed,
             results: self.results.iter().map(Row::of).collect(),
-        })
+        }
     }
 }
 

@@ -142,6 +142,21 @@ impl RunFolder {
         self.path.join("agent.safetensors")
     }
 
+    /// Returns the file of the best agent.
+    pub fn best(&self) -> PathBuf {
+        self.path.join("best.safetensors")
+    }
+
+    /// Returns the file of what the best agent was measured by.
+    pub fn best_record(&self) -> PathBuf {
+        self.path.join("best.json")
+    }
+
+    /// Returns the file of the positions that the regret is measured in.
+    pub fn exam(&self) -> PathBuf {
+        self.path.join("exam.json")
+    }
+
     /// Returns the file of the measurements.
     pub fn metrics(&self) -> PathBuf {
         self.path.join("metrics.jsonl")

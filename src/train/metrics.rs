@@ -6,8 +6,10 @@ use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::TrainError;
+use super::tensorboard::EventFile;
 
 /// One report. Rates and means are of the time since the report before.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -49,6 +51,12 @@ pub struct Report {
     /// Running scores (0 to 1) by opponent, in the first report after they were measured.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scores: Option<Scores>,
+    /// Regret, in the first report after it was measured.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub regret: Option<RegretScore>,
+    /// The best agent so far, in the first report after a measurement.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub best: Option<Best>,
 }
 
 /// Running scores of the agent as it was at one moment.
@@ -64,21 +72,69 @@ pub struct Scores {
     pub score: BTreeMap<String, f64>,
 }
 
-/// Appends reports to `metrics.jsonl`.
+/// What the moves of the agent as it was at one moment lose against the best moves.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct RegretScore {
+    /// Seconds of training of the agent measured.
+    pub seconds: f64,
+    /// Optimiser steps of the agent measured.
+    pub step: u64,
+    /// Positions in which it chose.
+    pub positions: u64,
+    /// What the moves were compared with, `perfect` or a search.
+    pub reference: String,
+    /// Share of moves that lose nothing, 0 to 1.
+    pub optimal: f64,
+    /// Share of moves that give away a win or a draw, 0 to 1.
+    pub outcome_changing: f64,
+    /// Mean seeds lost a move.
+    pub seeds_lost: f64,
+    /// Half-width of the 95 % interval of that mean, absent where there is none.
+    pub seeds_lost_half: Option<f64>,
+}
+
+/// What agents are compared by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Merit {
+    /// The fewest seeds lost a move, where regret is measured.
+    SeedsLost,
+    /// The highest mean of the scores against all opponents.
+    Score,
+}
+
+/// The best agent of a run, as far as it was measured.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Best {
+    /// Seconds of training of the agent.
+    pub seconds: f64,
+    /// Optimiser steps of the agent.
+    pub step: u64,
+    /// What it is the best by.
+    pub by: Merit,
+    /// Its mean seeds lost, or its mean score.
+    pub value: f64,
+    /// Positions, or games against each opponent, that this was measured in.
+    pub count: u64,
+}
+
+/// Appends reports to `metrics.jsonl` and, if wanted, to the events that `TensorBoard` reads.
 #[derive(Debug)]
 pub struct MetricsFile {
     path: PathBuf,
     file: File,
+    events: Option<EventFile>,
 }
 
 impl MetricsFile {
     /// Opens the file of a run that goes on after `iteration`, keeping what an earlier part of it
     /// wrote, except the lines of later iterations, which are going to be played again, and a last
-    /// line that it could not finish.
+    /// line that it could not finish; `tensorboard` makes a file of events beside it.
     ///
     /// # Errors
-    /// [`TrainError::File`] when it cannot be opened.
-    pub fn open(path: &Path, iteration: u64) -> Result<MetricsFile, TrainError> {
+    /// [`TrainError::File`] when one cannot be opened.
+    pub fn open(path: &Path, iteration: u64, tensorboard: bool) -> Result<MetricsFile, TrainError> {
         let refuse = |error| TrainError::file(path, error);
         let mut options = OpenOptions::new();
         let file = options.create(true).read(true).append(true).open(path);
@@ -89,9 +145,11 @@ impl MetricsFile {
         if kept < bytes.len() {
             file.set_len(kept as u64).map_err(refuse)?;
         }
+        let folder = path.parent().unwrap_or_else(|| Path::new("."));
         Ok(MetricsFile {
             path: path.to_path_buf(),
             file,
+            events: tensorboard.then(|| EventFile::create(folder)).transpose()?,
         })
     }
 
@@ -105,7 +163,48 @@ impl MetricsFile {
         self.file
             .write_all((line + "\n").as_bytes())
             .and_then(|()| self.file.flush())
-            .map_err(|error| TrainError::file(&self.path, error))
+            .map_err(|error| TrainError::file(&self.path, error))?;
+        let Some(events) = &mut self.events else {
+            return Ok(());
+        };
+        let values = serde_json::to_value(report)
+            .map_err(|error| TrainError::file(&self.path, error.into()))?;
+        events.write(report.step, &scalars(&values))
+    }
+}
+
+/// Returns every number of a report with the name it has in `TensorBoard`, whose part before the
+/// stroke is the group it is shown in.
+///
+/// Whatever a learner measures is there; its steps are the axis.
+fn scalars(report: &Value) -> Vec<(String, f64)> {
+    let mut found = Vec::new();
+    for (key, value) in report.as_object().into_iter().flatten() {
+        match value.as_f64() {
+            Some(_) if key == "step" => {}
+            Some(number) => found.push((format!("{}/{key}", group_of(key)), number)),
+            None => {
+                // Of scores, those by opponent; the moment of the agent measured is no curve.
+                let inner = value.get("score").unwrap_or(value);
+                let group = if key == "scores" { "score" } else { key };
+                for (name, value) in inner.as_object().into_iter().flatten() {
+                    if let (Some(number), false) = (value.as_f64(), name == "seconds") {
+                        found.push((format!("{group}/{name}"), number));
+                    }
+                }
+            }
+        }
+    }
+    found
+}
+
+fn group_of(key: &str) -> &'static str {
+    match key {
+        "loss" | "learning_rate" => "learning",
+        "plies" | "entropy" => "selfplay",
+        _ if key.ends_with("_loss") => "learning",
+        _ if key.ends_with("_per_second") => "speed",
+        _ => "progress",
     }
 }
 
@@ -123,4 +222,42 @@ fn bytes_until(bytes: &[u8], iteration: u64) -> usize {
         .take_while(|line| line.ends_with(b"\n") && !later(line))
         .map(<[u8]>::len)
         .sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_number_of_a_report_has_a_name_in_tensorboard() {
+        let report = Report {
+            step: 7,
+            entropy: Some(0.5),
+            policy_loss: Some(1.5),
+            scores: Some(Scores {
+                step: 6,
+                score: [("greedy".to_owned(), 0.75)].into(),
+                ..Scores::default()
+            }),
+            regret: Some(RegretScore {
+                optimal: 0.9,
+                seeds_lost: 0.25,
+                ..RegretScore::default()
+            }),
+            best: None,
+            ..Report::default()
+        };
+        let found = scalars(&serde_json::to_value(&report).unwrap_or_default());
+        let value = |name: &str| found.iter().find(|(key, _)| key == name).map(|&(_, x)| x);
+        assert_eq!(value("selfplay/entropy"), Some(0.5));
+        assert_eq!(value("learning/policy_loss"), Some(1.5));
+        assert_eq!(value("score/greedy"), Some(0.75));
+        assert_eq!(value("regret/optimal"), Some(0.9));
+        assert_eq!(value("regret/seeds_lost"), Some(0.25));
+        assert_eq!(value("speed/positions_per_second"), Some(0.0));
+        // What is not known is left out, and nothing stands there twice.
+        assert_eq!(value("learning/loss"), None);
+        let names: std::collections::BTreeSet<&String> = found.iter().map(|(key, _)| key).collect();
+        assert_eq!(names.len(), found.len());
+    }
 }

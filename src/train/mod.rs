@@ -12,17 +12,20 @@
 //! | [`state`], [`checkpoint`], [`folder`] | a run's state and files |
 //! | `parts` | the parts of a run, into its state and out of it |
 //! | [`saved_games`] | games in progress as arrays of a run's state |
-//! | [`metrics`], [`progress`] | measurements as JSON lines, and what the user sees |
-//! | [`evaluate`], [`background`] | games against fixed opponents, after training and beside it |
+//! | [`metrics`], [`tensorboard`], [`progress`] | measurements as JSON lines and events, and what the user sees |
+//! | [`evaluate`], [`background`] | games against fixed opponents, and regret beside training |
+//! | [`best`], [`final_table`] | the best agent, and its games at the end |
 //! | [`run`] | the loop that joins them |
 //! | [`cli`] | the command line |
 
 pub mod background;
+pub mod best;
 pub mod checkpoint;
 pub mod cli;
 pub mod config;
 mod error;
 pub mod evaluate;
+pub mod final_table;
 pub mod folder;
 pub mod learner;
 pub mod metrics;
@@ -36,6 +39,7 @@ pub mod selfplay;
 pub mod state;
 pub mod target;
 pub mod tasks;
+pub mod tensorboard;
 
 use std::process::ExitCode;
 

@@ -4,54 +4,86 @@ use std::fmt::Write as _;
 use std::io::{IsTerminal, Write as _};
 use std::time::{Duration, Instant};
 
-use super::metrics::{Report, Scores};
+use clap::ValueEnum;
+use serde_json::json;
+
+use super::metrics::{Best, Merit, RegretScore, Report, Scores};
 
 /// Time between two lines where the output is no terminal.
 const PLAIN_EVERY: Duration = Duration::from_secs(10);
 
-/// Shows reports on the error output: a few lines that are written over on a terminal, and one
-/// plain line every ten seconds elsewhere.
+/// How a run is shown.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Show {
+    /// On the error output: a few lines that are written over on a terminal, and one plain line
+    /// every ten seconds elsewhere
+    #[default]
+    Auto,
+    /// On the error output: one plain line every ten seconds
+    Plain,
+    /// On the standard output, for programs: a line {"report": ...} for every line of
+    /// metrics.jsonl, and {"say": ...} for what is said
+    Json,
+    /// Not at all
+    None,
+}
+
+/// Shows reports.
 #[derive(Debug)]
 pub struct Progress {
-    quiet: bool,
+    how: Show,
     live: bool,
     last: Option<Instant>,
+    /// What was measured last stays in sight until it is measured again.
     scores: Option<Scores>,
+    regret: Option<RegretScore>,
+    best: Option<Best>,
     /// Lines on the terminal that are to be written over.
     open: usize,
 }
 
 impl Progress {
-    /// Starts showing; `quiet` shows nothing.
-    pub fn new(quiet: bool) -> Progress {
+    /// Starts showing.
+    pub fn new(how: Show) -> Progress {
         Progress {
-            quiet,
-            live: std::io::stderr().is_terminal(),
+            how,
+            live: how == Show::Auto && std::io::stderr().is_terminal(),
             last: None,
             scores: None,
+            regret: None,
+            best: None,
             open: 0,
         }
     }
 
     /// Says something once, on a line of its own.
     pub fn say(&mut self, text: &str) {
-        if !self.quiet {
-            self.close();
-            show(&format!("{text}\n"));
+        match self.how {
+            Show::None => {}
+            Show::Json => print_json(&json!({ "say": text })),
+            Show::Auto | Show::Plain => {
+                self.close();
+                show(&format!("{text}\n"));
+            }
         }
     }
 
     /// Shows a report, unless a plain line was written a moment ago.
     pub fn show(&mut self, report: &Report) {
-        if let Some(scores) = &report.scores {
-            self.scores = Some(scores.clone());
+        keep(&mut self.scores, report.scores.as_ref());
+        keep(&mut self.regret, report.regret.as_ref());
+        keep(&mut self.best, report.best.as_ref());
+        match self.how {
+            Show::None => return,
+            Show::Json => return print_json(&json!({ "report": report })),
+            Show::Auto | Show::Plain => {}
         }
         let due = self.live || self.last.is_none_or(|last| last.elapsed() >= PLAIN_EVERY);
-        if self.quiet || !due {
+        if !due {
             return;
         }
         self.last = Some(Instant::now());
-        let parts = parts_of(report, self.scores.as_ref());
+        let parts = self.parts_of(report);
         if self.live {
             show(&written_over(&parts, self.open));
             self.open = parts.len();
@@ -64,6 +96,53 @@ impl Progress {
     pub const fn close(&mut self) {
         self.open = 0;
     }
+
+    /// Writes a report as a few short texts: time and games, speed, losses, and what was measured
+    /// last. What a learner does not have is left out.
+    fn parts_of(&self, report: &Report) -> Vec<String> {
+        let mut parts = vec![time_of(report), speed_of(report)];
+        parts.extend(losses_of(report));
+        if let Some(scores) = &self.scores {
+            let each = scores.score.iter();
+            let each: Vec<String> = each
+                .map(|(name, score)| format!("{name} {score:.2}"))
+                .collect();
+            parts.push(format!("score: {}", each.join(", ")));
+        }
+        if let Some(regret) = &self.regret {
+            parts.push(format!(
+                "regret: {:.1} % optimal, {:.2} seeds lost",
+                100.0 * regret.optimal,
+                regret.seeds_lost
+            ));
+        }
+        if let Some(best) = &self.best {
+            parts.push(format!("best agent: {best}"));
+        }
+        parts
+    }
+}
+
+impl std::fmt::Display for Best {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Best { step, value, .. } = self;
+        match self.by {
+            Merit::SeedsLost => write!(f, "step {step}, {value:.2} seeds lost"),
+            Merit::Score => write!(f, "step {step}, mean score {value:.2}"),
+        }
+    }
+}
+
+fn keep<T: Clone>(kept: &mut Option<T>, new: Option<&T>) {
+    if let Some(new) = new {
+        *kept = Some(new.clone());
+    }
+}
+
+/// Writes a line for a program that listens; that it is gone is no reason to stop training.
+fn print_json(value: &serde_json::Value) {
+    let mut out = std::io::stdout().lock();
+    let _ = writeln!(out, "{value}").and_then(|()| out.flush());
 }
 
 /// Writes to the error output; that it is gone is no reason to stop training.
@@ -87,43 +166,54 @@ fn written_over(lines: &[String], open: usize) -> String {
     text + "\x1b[?7h"
 }
 
-/// Writes a report as a few short texts: time and games, speed, losses, scores.
-fn parts_of(report: &Report, scores: Option<&Scores>) -> Vec<String> {
+fn time_of(report: &Report) -> String {
     let left = if report.progress > 0.0 {
         report.seconds * (1.0 - report.progress).max(0.0) / report.progress
     } else {
         0.0
     };
-    let mut parts = vec![
-        format!(
-            "{} gone, {} left, {} games, step {}",
-            clock(report.seconds),
-            clock(left),
-            report.games,
-            report.step
-        ),
-        format!(
-            "{:.0} positions/s, {:.1}k evaluations/s",
-            report.positions_per_second,
-            report.evaluations_per_second / 1000.0
-        ),
+    format!(
+        "{} gone, {} left ({:.0} %), {} games, step {}",
+        clock(report.seconds),
+        clock(left),
+        100.0 * report.progress.min(1.0),
+        report.games,
+        report.step
+    )
+}
+
+fn speed_of(report: &Report) -> String {
+    let mut text = format!(
+        "{:.0} plies/s, {:.1}k evaluations/s",
+        report.positions_per_second,
+        report.evaluations_per_second / 1000.0
+    );
+    // Writing to a String cannot fail.
+    if let Some(plies) = report.plies {
+        let _ = write!(text, ", {plies:.0} plies a game");
+    }
+    if let Some(entropy) = report.entropy {
+        let _ = write!(text, ", entropy {entropy:.2}");
+    }
+    text
+}
+
+/// Writes the losses that there are, nothing before the first step.
+fn losses_of(report: &Report) -> Option<String> {
+    let parts = [
+        ("policy", report.policy_loss),
+        ("value", report.value_loss),
+        ("margin", report.margin_loss),
     ];
-    if let (Some(policy), Some(value), Some(margin)) =
-        (report.policy_loss, report.value_loss, report.margin_loss)
-    {
-        parts.push(format!(
-            "loss: policy {policy:.3}, value {value:.3}, margin {margin:.3}"
-        ));
+    let parts: Vec<String> = parts
+        .into_iter()
+        .filter_map(|(name, loss)| loss.map(|loss| format!("{name} {loss:.3}")))
+        .collect();
+    match report.loss {
+        Some(loss) if parts.is_empty() => Some(format!("loss {loss:.3}")),
+        Some(loss) => Some(format!("loss {loss:.3}: {}", parts.join(", "))),
+        None => None,
     }
-    if let Some(scores) = scores {
-        let each: Vec<String> = scores
-            .score
-            .iter()
-            .map(|(name, score)| format!("{name} {score:.2}"))
-            .collect();
-        parts.push(format!("score: {}", each.join(", ")));
-    }
-    parts
 }
 
 fn clock(seconds: f64) -> String {
@@ -152,29 +242,77 @@ mod tests {
         }
     }
 
+    fn parts(reports: &[Report]) -> Vec<String> {
+        let mut progress = Progress::new(Show::None);
+        for report in reports {
+            progress.show(report);
+        }
+        reports
+            .last()
+            .map(|last| progress.parts_of(last))
+            .unwrap_or_default()
+    }
+
     #[test]
-    fn a_report_tells_time_speed_losses_and_scores() {
+    fn a_report_tells_time_speed_losses_and_what_was_measured() {
         assert_eq!(
-            parts_of(&report(), None).join(" | "),
-            "01:30 gone, 04:30 left, 12 games, step 34 | 812 positions/s, 21.4k evaluations/s"
+            parts(&[report()]).join(" | "),
+            "01:30 gone, 04:30 left (25 %), 12 games, step 34 | 812 plies/s, 21.4k evaluations/s"
         );
         let learning = Report {
+            loss: Some(1.75),
             policy_loss: Some(1.0),
             value_loss: Some(0.5),
             margin_loss: Some(0.25),
+            entropy: Some(0.8),
+            plies: Some(34.4),
             ..report()
         };
-        let scores = Scores {
-            score: [("greedy".to_owned(), 0.5)].into(),
-            ..Scores::default()
+        let measured = Report {
+            scores: Some(Scores {
+                score: [("greedy".to_owned(), 0.5)].into(),
+                ..Scores::default()
+            }),
+            regret: Some(RegretScore {
+                optimal: 0.843,
+                seeds_lost: 0.4,
+                ..RegretScore::default()
+            }),
+            best: Some(Best {
+                seconds: 60.0,
+                step: 30,
+                by: Merit::SeedsLost,
+                value: 0.4,
+                count: 200,
+            }),
+            ..learning.clone()
         };
+        // What was measured stays in sight.
         assert_eq!(
-            parts_of(&learning, Some(&scores))[2..],
+            parts(&[measured, learning])[1..],
             [
-                "loss: policy 1.000, value 0.500, margin 0.250",
-                "score: greedy 0.50"
+                "812 plies/s, 21.4k evaluations/s, 34 plies a game, entropy 0.80",
+                "loss 1.750: policy 1.000, value 0.500, margin 0.250",
+                "score: greedy 0.50",
+                "regret: 84.3 % optimal, 0.40 seeds lost",
+                "best agent: step 30, 0.40 seeds lost",
             ]
         );
+    }
+
+    #[test]
+    fn a_learner_without_a_policy_shows_the_losses_it_has() {
+        let value = Report {
+            loss: Some(0.5),
+            margin_loss: Some(0.5),
+            ..report()
+        };
+        assert_eq!(parts(&[value])[2..], ["loss 0.500: margin 0.500"]);
+        let plain = Report {
+            loss: Some(0.5),
+            ..report()
+        };
+        assert_eq!(parts(&[plain])[2..], ["loss 0.500"]);
     }
 
     #[test]

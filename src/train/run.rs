@@ -7,23 +7,29 @@
 //! and the learning rate, which falls with the time used, follow the clock. A run that is stopped, or
 //! killed, and goes on from its checkpoint learns what it would have learnt at one go.
 
+mod measured;
+
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
+use measured::Outputs;
+
 use super::TrainError;
-use super::background::{BackgroundScores, ScoreJob};
+use super::background::Background;
+use super::best::BestAgent;
 use super::checkpoint::{Checkpoint, Counters, Moment};
 use super::config::Config;
-use super::evaluate::{Evaluation, EvaluationPlan, FINAL_OPPONENTS, play_until_stopped};
 use super::folder::RunFolder;
 use super::learner::{Learner, Losses};
-use super::metrics::{MetricsFile, Report, Scores};
+use super::metrics::{Best, MetricsFile, Report};
 use super::parts::{self, Parts};
 use super::progress::Progress;
 use super::replay::Replay;
 use super::selfplay::{self, Group, Played};
 use super::tasks::{Task, run_tasks};
+use crate::arena::Exam;
 use crate::policy::agent_file::{AgentFile, AgentMetadata};
 use crate::policy::weights::Weights;
 
@@ -56,6 +62,9 @@ pub struct Run {
     learning_rate: f64,
     /// Positions and evaluations each second, as reported last.
     rates: [f64; 2],
+    best: BestAgent,
+    /// The positions of the regret, once they are solved.
+    exam: Option<Arc<Exam>>,
     notes: Vec<String>,
 }
 
@@ -119,6 +128,8 @@ impl Run {
             before: counters.seconds,
             learning_rate: 0.0,
             rates: [0.0; 2],
+            best: BestAgent::open(&folder),
+            exam: None,
             notes,
             counters,
             folder,
@@ -164,6 +175,11 @@ impl Run {
         &self.counters
     }
 
+    /// Returns what is known of the best agent so far, if one was measured.
+    pub const fn best(&self) -> Option<Best> {
+        self.best.best()
+    }
+
     /// Trains until the budget is used or `stop` is set, then writes a checkpoint and the agent.
     ///
     /// # Errors
@@ -175,7 +191,12 @@ impl Run {
         progress: &mut Progress,
     ) -> Result<Ending, TrainError> {
         let _claimed = self.folder.claim()?;
-        let mut metrics = MetricsFile::open(&self.folder.metrics(), self.counters.iteration)?;
+        let metrics = MetricsFile::open(
+            &self.folder.metrics(),
+            self.counters.iteration,
+            self.config.output.tensorboard,
+        )?;
+        let mut out = Outputs { metrics, progress };
         if !self.folder.checkpoint().exists() {
             // What is killed or finds the disk full early leaves an agent as well.
             self.save()?;
@@ -183,19 +204,18 @@ impl Run {
         let mut since = Since::default();
         let (mut reported, mut saved) = (Instant::now(), Instant::now());
         let mut pause = self.config.output.checkpoint;
-        let mut scores = BackgroundScores::new(&self.config);
+        let mut background = Background::start(&self.config, &self.folder);
+        let before = self.counters.iteration;
         while self.progress() < 1.0 && !stop.load(Ordering::Relaxed) {
             self.iterate(&mut since)?;
-            if scores.is_due() {
-                scores.start(self.score_job());
+            if background.is_due() {
+                background.measure(self.job(self.seconds()), 1);
             }
             let passed = reported.elapsed().as_secs_f64();
             if passed >= self.config.output.report {
                 since.seconds = passed;
-                let found = told(scores.take(), progress);
-                let report = self.report(&since, found);
-                metrics.write(&report)?;
-                progress.show(&report);
+                let at = (self.seconds(), self.progress());
+                self.tell(&since, background.take(), at, &mut out)?;
                 (since, reported) = (Since::default(), Instant::now());
             }
             // After the report: one that is killed in between reports these iterations again.
@@ -208,22 +228,9 @@ impl Run {
         }
         self.save()?;
         since.seconds = reported.elapsed().as_secs_f64();
-        let seconds = self.seconds();
-        let scores = if stop.load(Ordering::Relaxed) {
-            scores.take()
-        } else {
-            scores.wait()
-        };
-        let scores = told(scores, progress);
-        if since.positions > 0 || scores.is_some() {
-            let report = Report {
-                seconds,
-                ..self.report(&since, scores)
-            };
-            metrics.write(&report)?;
-            progress.show(&report);
-        }
-        progress.close();
+        let trained = self.counters.iteration > before;
+        self.measure_last(&since, &mut background, trained, stop, &mut out)?;
+        out.progress.close();
         Ok(if self.progress() < 1.0 {
             Ending::Stopped
         } else {
@@ -325,7 +332,7 @@ impl Run {
         Ok((learnt?, played))
     }
 
-    fn report(&mut self, since: &Since, scores: Option<Scores>) -> Report {
+    fn report(&mut self, since: &Since) -> Report {
         // A report of the last scores alone repeats the rates.
         if since.positions > 0 {
             let rate = |count: u64| count as f64 / since.seconds.max(1e-9);
@@ -352,7 +359,9 @@ impl Run {
             policy_loss: mean(since.losses.policy, steps),
             value_loss: mean(since.losses.value, steps),
             margin_loss: mean(since.losses.margin, steps),
-            scores,
+            scores: None,
+            regret: None,
+            best: None,
         }
     }
 
@@ -394,65 +403,6 @@ impl Run {
             weights: self.weights.clone(),
         }
     }
-
-    fn score_job(&self) -> ScoreJob {
-        ScoreJob {
-            agent: self.agent(),
-            plan: self.plan(self.config.evaluation.games),
-            seconds: self.seconds(),
-        }
-    }
-
-    fn plan(&self, games: u64) -> EvaluationPlan {
-        EvaluationPlan {
-            ruleset: self.config.ruleset,
-            games,
-            openings: self.config.evaluation.openings,
-            seed: self.config.seed,
-        }
-    }
-
-    /// Plays the games of the final table and writes `evaluation.json`; `None` if the settings
-    /// leave the table out or `stop` is set meanwhile.
-    ///
-    /// # Errors
-    /// [`TrainError`] when the file cannot be written.
-    pub fn evaluate(
-        &self,
-        stop: &AtomicBool,
-        progress: &mut Progress,
-    ) -> Result<Option<Evaluation>, TrainError> {
-        let plan = self.plan(self.config.evaluation.final_games);
-        if plan.games == 0 {
-            return Ok(None);
-        }
-        progress.say(&format!(
-            "playing {} games against each of {} ...",
-            plan.games,
-            FINAL_OPPONENTS.join(", ")
-        ));
-        let label = self.folder.agent().display().to_string();
-        let told = |name: &str, score: f64| progress.say(&format!("  {name}: {score:.3}"));
-        let threads = self.config.threads();
-        let Some(evaluation) = play_until_stopped(label, self.agent(), plan, threads, stop, told)?
-        else {
-            return Ok(None);
-        };
-        let json = evaluation.to_json().map_err(|error| {
-            TrainError::file(self.folder.path().join("evaluation.json"), error.into())
-        })?;
-        self.folder
-            .replace("evaluation.json", (json + "\n").as_bytes())?;
-        Ok(Some(evaluation))
-    }
-}
-
-/// Tells the user of a measurement that failed: training goes on without scores.
-fn told(scores: Result<Option<Scores>, TrainError>, progress: &mut Progress) -> Option<Scores> {
-    scores.unwrap_or_else(|error| {
-        progress.say(&format!("no running scores: {error}"));
-        None
-    })
 }
 
 impl Since {

@@ -7,7 +7,6 @@ import os
 import re
 import shlex
 import signal
-import stat
 import subprocess
 import sys
 import time
@@ -20,25 +19,6 @@ from endodoi.cli import main
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-METRICS = [
-    {
-        "seconds": 2.0 * step,
-        "games": 10 * step,
-        "positions": 1000 * step,
-        "positions_per_second": 500.0,
-        "policy_loss": 1.5 / step,
-        "value_loss": 1.0 / step,
-        "margin_loss": None if step == 1 else 0.5 / step,
-        **(
-            {"scores": {"seconds": 2.0 * step, "games": 10, "score": {"greedy": 0.1 * step}}}
-            if step % 3 == 0
-            else {}
-        ),
-    }
-    for step in range(1, 9)
-]
-RESULTS = {"results": [{"opponent": "greedy", "games": 40, "score": 0.6, "low": 0.5, "high": 0.7}]}
 
 
 def test_simulate_prints_the_summary(capsys: pytest.CaptureFixture[str]) -> None:
@@ -210,136 +190,3 @@ def test_unknown_options_are_refused(capsys: pytest.CaptureFixture[str]) -> None
     with pytest.raises(SystemExit):
         main(["simulate", "--colums", "6"])
     assert "unrecognized arguments: --colums 6" in capsys.readouterr().err
-
-
-@pytest.fixture
-def fake_trainer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Stand in for endodoi-train: write a run as it does, and say what it was given."""
-    run = tmp_path / "runs" / "one"
-    script = tmp_path / "trainer.py"
-    script.write_text(
-        f"""\
-import json, pathlib, signal, sys, time
-run = pathlib.Path({str(run)!r})
-run.mkdir(parents=True, exist_ok=True)
-(run / "arguments.json").write_text(json.dumps(sys.argv[1:]))
-if "--fail" in sys.argv:
-    sys.exit("the reason")
-with (run / "metrics.jsonl").open("w") as file:
-    for report in json.loads({json.dumps(json.dumps(METRICS))}):
-        print(json.dumps(report), file=file)
-    file.write('{{"seconds": 3')
-if "--wait" in sys.argv:
-    def stop(number, frame):
-        print(f"stopped; go on with: endodoi-train --resume {{run}}")
-        sys.exit(0)
-    signal.signal(signal.SIGINT, stop)
-    print("ready", flush=True)
-    time.sleep(60)
-(run / "evaluation.json").write_text({json.dumps(json.dumps(RESULTS))})
-(run / "agent.safetensors").write_text("x")
-print("the table")
-print(f"agent:          {{run}}/agent.safetensors")
-"""
-    )
-    # The first line of a script cannot name a Python whose path holds a space.
-    program = tmp_path / "endodoi-train"
-    command = shlex.join([sys.executable, str(script)])
-    program.write_text(f'#!/bin/sh\nexec {command} "$@"\n')
-    program.chmod(program.stat().st_mode | stat.S_IXUSR)
-    monkeypatch.setenv("ENDODOI_TRAIN", str(program))
-    return run
-
-
-def test_train_passes_its_options_on_and_draws_the_learning_curve(
-    fake_trainer: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    pytest.importorskip("matplotlib")
-    options = ["--columns", "6", "--minutes", "0.5", "--quiet", "--steps", "9"]
-    assert main(["train", *options]) == 0
-    given = json.loads((fake_trainer / "arguments.json").read_text())
-    assert given == ["--columns=6", "--minutes=0.5", "--quiet", "--steps", "9"]
-    picture = fake_trainer / "learning-curve.png"
-    assert picture.read_bytes().startswith(b"\x89PNG")
-    lines = capsys.readouterr().out.splitlines()
-    assert lines[0] == "the table"
-    assert lines[-1] == f"picture:        {picture}"
-    assert not list(fake_trainer.glob(".*"))
-
-
-def test_train_without_matplotlib_says_what_is_missing(
-    fake_trainer: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
-    assert main(["train"]) == 0
-    assert "pip install 'endodoi[plot]'" in capsys.readouterr().err
-    assert not (fake_trainer / "learning-curve.png").exists()
-
-
-def test_train_fails_as_the_program_does(
-    fake_trainer: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["train", "--fail"]) == 1
-    assert "endodoi-train failed with status 1" in capsys.readouterr().err
-    assert not (fake_trainer / "learning-curve.png").exists()
-
-
-def test_the_function_returns_where_everything_is(fake_trainer: Path) -> None:
-    result = ed.train(columns=6, minutes=0.5, seed=3, quiet=True, plot=False)
-    assert result.run == fake_trainer
-    assert result.finished
-    assert result.agent == fake_trainer / "agent.safetensors"
-    assert result.metrics.exists()
-    assert result.evaluation == RESULTS
-    assert result.learning_curve is None
-    given = json.loads((fake_trainer / "arguments.json").read_text())
-    assert given == ["--columns=6", "--minutes=0.5", "--seed=3", "--quiet"]
-    with pytest.raises(ed.AgentError):
-        result.load()
-
-
-def test_an_interrupt_is_passed_on_and_the_run_can_be_resumed(fake_trainer: Path) -> None:
-    command = [sys.executable, "-m", "endodoi", "train", "--wait"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
-        assert process.stdout.readline() == "ready\n"
-        process.send_signal(signal.SIGINT)
-        rest = process.stdout.read()
-    assert process.returncode == 0
-    assert f"--resume {fake_trainer}" in rest
-
-
-def test_a_trainer_that_is_not_there_names_the_command_that_builds_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.delenv("ENDODOI_TRAIN", raising=False)
-    monkeypatch.setenv("PATH", str(tmp_path))
-    monkeypatch.setenv("CARGO_TARGET_DIR", str(tmp_path))
-    assert main(["train"]) == 1
-    message = capsys.readouterr().err
-    assert "was not found" in message
-    assert "`make train`" in message
-    monkeypatch.setenv("ENDODOI_TRAIN", str(tmp_path / "nothing"))
-    with pytest.raises(ed.TrainError, match="which is no program"):
-        ed.train()
-
-
-def test_a_trainer_on_the_path_or_in_the_build_folder_is_found(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from endodoi.training import find_trainer  # noqa: PLC0415
-
-    monkeypatch.delenv("ENDODOI_TRAIN", raising=False)
-    program = tmp_path / "endodoi-train"
-    program.write_text("#!/bin/sh\n")
-    program.chmod(0o755)
-    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
-    assert find_trainer() == str(program)
-
-
-def test_a_run_without_measurements_has_no_learning_curve(tmp_path: Path) -> None:
-    pytest.importorskip("matplotlib")
-    from endodoi.learning_curve import draw_learning_curve  # noqa: PLC0415
-
-    with pytest.raises(ed.TrainError, match="holds no measurements"):
-        draw_learning_curve(tmp_path)

@@ -117,7 +117,7 @@ def test_an_agent_plays_simulations_and_boards_of_other_sizes(result: ed.TrainRe
 
 
 def test_a_run_goes_on_where_it_stopped(result: ed.TrainResult, tmp_path: Path) -> None:
-    again = ed.train(resume=result.run, steps=5, plot=False, quiet=True)
+    again = ed.train(resume=result.run, steps=5, plot=False, progress=False)
     assert again.run == result.run
     assert again.load().metadata["step"] == 5
     with pytest.raises(ed.TrainError, match="failed with status"):

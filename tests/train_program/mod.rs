@@ -11,7 +11,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use endodoi::train::config::Config;
-use endodoi::train::progress::Progress;
+use endodoi::train::progress::{Progress, Show};
 use endodoi::train::run::{Ending, Run};
 use endodoi::{Ruleset, RulesetFields, Variant};
 
@@ -56,7 +56,7 @@ pub(crate) fn rules(columns: i64) -> Ruleset {
 
 /// Trains until the budget is used.
 pub(crate) fn train(run: &mut Run) -> Ending {
-    run.train(&AtomicBool::new(false), &mut Progress::new(true))
+    run.train(&AtomicBool::new(false), &mut Progress::new(Show::None))
         .unwrap()
 }
 

@@ -30,6 +30,7 @@
 //! [`Solver`]: crate::search::Solver
 //! [`Purpose::Exam`]: crate::rng::Purpose::Exam
 
+mod file;
 mod grade;
 mod positions;
 mod reference;
@@ -163,6 +164,12 @@ pub enum RegretError {
         position: String,
         /// The legal columns, ascending.
         legal: Vec<usize>,
+    },
+    /// A text that is not the exam asked for.
+    #[error("not the exam asked for: {message}")]
+    File {
+        /// What is wrong with it.
+        message: String,
     },
     /// The threads cannot be started.
     #[error("the threads cannot be started: {message}")]

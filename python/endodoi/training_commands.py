@@ -1,0 +1,75 @@
+"""The commands ``endodoi train`` and ``endodoi report``."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+from endodoi.errors import MissingExtraError
+from endodoi.learning_curve import draw_learning_curve
+from endodoi.report import write_report
+from endodoi.training import run_trainer
+
+if TYPE_CHECKING:
+    import argparse
+
+    from endodoi.cli import Commands
+
+__all__ = ["add_training", "train_command"]
+
+OPTIONS = {
+    "config": "configuration file in TOML; the options win over it",
+    "variant": "en-dodoi, en-gehe or cross-endodoi",
+    "columns": "pits in a row",
+    "minutes": "minutes of training (default 5)",
+    "seed": "seed of the run",
+    "workers": "threads; 0 takes one for every core",
+    "out": "folder of the run",
+    "resume": "go on with the run of this folder",
+}
+
+
+def add_training(commands: Commands) -> None:
+    """Add the commands that train an agent and that report on a run."""
+    train = commands.add_parser(
+        "train",
+        help="train an agent by self-play",
+        description="Trains an agent by self-play with the program endodoi-train, which takes all "
+        "options; those it knows beside these are passed on to it. At the end the learning curve "
+        "is drawn and the report written, which needs matplotlib (pip install 'endodoi[plot]').",
+    )
+    train.set_defaults(run=train_command)
+    for name, help_ in OPTIONS.items():
+        train.add_argument(f"--{name}", help=help_)
+    report = commands.add_parser(
+        "report",
+        help="write the report of a training run",
+        description="Writes one page of HTML with a run's results, curves and settings, and draws "
+        "its learning curve; the run may still be going on. "
+        "Needs matplotlib (pip install 'endodoi[plot]').",
+    )
+    report.set_defaults(run=report_command)
+    # The name `run` is that of the command.
+    report.add_argument("folder", metavar="RUN", help="folder of the run")
+    report.add_argument("--out", metavar="FILE", help="the page (default: RUN/report.html)")
+
+
+def train_command(options: argparse.Namespace) -> int:
+    """Train an agent, draw its learning curve and write its report."""
+    given = {name: getattr(options, name) for name in OPTIONS}
+    arguments = [f"--{name}={value}" for name, value in given.items() if value is not None]
+    result = run_trainer([*arguments, *options.rest])
+    try:
+        print(f"picture:        {draw_learning_curve(result.run)}")
+        print(f"report:         {write_report(result.run)}")
+    except MissingExtraError as error:
+        print(f"endodoi: no picture of the learning curve: {error}", file=sys.stderr)
+    return 0
+
+
+def report_command(options: argparse.Namespace) -> int:
+    """Write the report of a run and draw its learning curve."""
+    page = write_report(options.folder, options.out)
+    print(f"report:         {page}")
+    print(f"picture:        {draw_learning_curve(options.folder)}")
+    return 0
