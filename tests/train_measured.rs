@@ -110,8 +110,7 @@ fn a_run_that_goes_on_keeps_its_positions_and_its_best_agent() {
     for asked in made_up["questions"].as_array_mut().expect("a list") {
         asked["margins"][0] = 1000.into();
     }
-    let made_up = made_up.to_string();
-    fs::write(path.join("exam.json"), &made_up).expect("written");
+    fs::write(path.join("exam.json"), made_up.to_string()).expect("written");
     let mut resumed = Run::resume(config(20), &path).expect("resumed");
     assert_eq!(resumed.best(), Some(unbeaten));
     train(&mut resumed);
@@ -120,10 +119,11 @@ fn a_run_that_goes_on_keeps_its_positions_and_its_best_agent() {
         AgentFile::read(&path.join("best.safetensors")).expect("an agent"),
         agent
     );
-    assert_eq!(
-        fs::read_to_string(path.join("exam.json")).expect("there"),
-        made_up
-    );
+    let exam = |run: &Path| -> Value {
+        let text = fs::read_to_string(run.join("exam.json")).expect("there");
+        serde_json::from_str(&text).expect("JSON")
+    };
+    assert_eq!(exam(&path), made_up);
     let reports = reports(&path);
     let latest = reports
         .iter()
@@ -131,6 +131,10 @@ fn a_run_that_goes_on_keeps_its_positions_and_its_best_agent() {
         .find(|report| report["regret"].is_object());
     let lost = latest.expect("measured")["regret"]["seeds_lost"].as_f64();
     assert!(lost.expect("a number") > 100.0);
+    // A run beside it takes them over.
+    let beside = folder.path().join("beside");
+    train(&mut Run::start(config(3), &beside).expect("started"));
+    assert_eq!(exam(&beside), made_up);
     // A record of another agent than the file is not believed.
     let other = Best {
         step: unbeaten.step + 1,
@@ -343,7 +347,7 @@ fn events_for_tensorboard_hold_what_the_lines_do() {
             let wanted = value.as_f64().map(|number| number as f32);
             assert_eq!(numbers.get(name).copied(), wanted, "{name}");
         };
-        same("progress/games", &report["games"]);
+        same("run/games", &report["games"]);
         same("learning/policy_loss", &report["policy_loss"]);
         same("selfplay/entropy", &report["entropy"]);
         same(

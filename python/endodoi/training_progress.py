@@ -17,6 +17,9 @@ __all__ = ["Shown", "shown_by", "text_of"]
 #: A line is written when this much more of the budget is used.
 LINE_SHARE = 0.05
 
+#: The bar's end, in percent of the budget.
+FULL = 100.0
+
 
 class Shown:
     """Hears what the program says of its progress."""
@@ -63,15 +66,14 @@ class Lines(Shown):
 
     def __init__(self) -> None:
         self.next = 0.0
-        self.measured: dict[str, Any] = {}
+        self.known: dict[str, Any] = {}
 
     def report(self, report: dict[str, Any]) -> None:
         """Write a line if it is time for it."""
-        self.measured.update(measured_in(report))
+        self.known.update(known_in(report))
         if report["progress"] >= self.next:
             self.next = report["progress"] + LINE_SHARE
-            share = min(100 * report["progress"], 100)
-            self.say(f"{share:3.0f} %: {text_of({**report, **self.measured})}")
+            self.say(f"{percent(report):3.0f} %: {text_of(self.known)}")
 
     def say(self, text: str) -> None:
         """Write a line."""
@@ -85,47 +87,49 @@ class Bar(Shown):
     def __init__(self, make_bar: Callable[..., Any]) -> None:
         self.make_bar = make_bar
         self.bar: Any = None
+        self.ended = False
         self.shown = 0.0
-        self.latest: dict[str, Any] = {}
-        self.measured: dict[str, Any] = {}
+        self.known: dict[str, Any] = {}
 
     def report(self, report: dict[str, Any]) -> None:
         """Move the bar, at most once a second."""
-        self.latest = report
-        self.measured.update(measured_in(report))
-        now = time.monotonic()
+        self.known.update(known_in(report))
+        if self.ended:
+            return
         if self.bar is None:
             # Of a run that goes on, what was done before takes no time now.
             self.bar = self.make_bar(
-                total=100,
+                total=FULL,
                 initial=round(percent(report)),
                 desc="training",
                 bar_format="{l_bar}{bar}| {elapsed}<{remaining}{postfix}",
             )
+        now = time.monotonic()
         if now - self.shown >= BAR_SECONDS:
             self.shown = now
             self.move()
+            self.bar.refresh()
 
     def move(self) -> None:
-        """Move the bar to the latest report."""
-        self.bar.set_postfix_str(text_of({**self.latest, **self.measured}), refresh=False)
-        self.bar.update(percent(self.latest) - self.bar.n)
-        self.bar.refresh()
+        """Set the bar to the latest report."""
+        self.bar.n = percent(self.known)
+        self.bar.set_postfix_str(text_of(self.known), refresh=False)
 
     def say(self, text: str) -> None:
-        """Write a line above the bar."""
-        if self.bar is None:
-            sys.stderr.write(f"{text}\n")
-            sys.stderr.flush()
-        else:
+        """Write a line: above the bar while it moves, below it when the budget is used."""
+        if self.bar is not None and percent(self.known) < FULL:
             self.bar.write(text, file=sys.stderr)
+            return
+        self.close()
+        sys.stderr.write(f"{text}\n")
+        sys.stderr.flush()
 
     def close(self) -> None:
         """End the bar."""
         if self.bar is not None:
             self.move()
             self.bar.close()
-            self.bar = None
+            self.bar, self.ended = None, True
 
 
 def shown_by(progress: bool | str | Callable[[dict[str, Any]], object] | None) -> Shown | None:
@@ -153,12 +157,12 @@ def shown_by(progress: bool | str | Callable[[dict[str, Any]], object] | None) -
 
 def percent(report: dict[str, Any]) -> float:
     """Return the part of the budget used, at most 100."""
-    return min(100 * float(report["progress"]), 100.0)
+    return min(FULL * float(report["progress"]), FULL)
 
 
-def measured_in(report: dict[str, Any]) -> dict[str, Any]:
+def known_in(report: dict[str, Any]) -> dict[str, Any]:
     """Return what stays in sight until it is measured again."""
-    return {key: report[key] for key in ("scores", "regret", "best") if report.get(key)}
+    return {key: value for key, value in report.items() if value is not None}
 
 
 def text_of(report: dict[str, Any]) -> str:

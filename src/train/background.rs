@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::ops::ControlFlow;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
@@ -206,7 +207,8 @@ fn exam_config(config: &Config) -> ExamConfig {
     }
 }
 
-/// Reads the exam of a run's folder, or solves it on this thread and writes it there.
+/// Reads the exam of a run's folder or of a run beside it, or solves it on this thread; it is then in
+/// the run's folder.
 fn find_exam(
     config: ExamConfig,
     folder: &RunFolder,
@@ -219,31 +221,40 @@ fn find_exam(
             ControlFlow::Continue(())
         }
     };
-    if let Some(exam) = read_exam(&config, folder) {
-        return Ok(exam);
-    }
-    let exam = match Exam::draw(&config, None, &mut watch) {
-        // A small board has fewer: all of them are asked.
-        Err(RegretError::TooFew { found, .. }) if found > 0 => {
-            let config = ExamConfig {
-                positions: found,
-                ..config
-            };
-            match read_exam(&config, folder) {
-                Some(exam) => exam,
-                None => Exam::draw(&config, None, &mut watch)?,
+    let find = |config: &ExamConfig| read_exam(config, folder);
+    let exam = match find(&config) {
+        Some(exam) => exam,
+        None => match Exam::draw(&config, None, &mut watch) {
+            // A small board has fewer: all of them are asked.
+            Err(RegretError::TooFew { found, .. }) if found > 0 => {
+                let config = ExamConfig {
+                    positions: found,
+                    ..config
+                };
+                match find(&config) {
+                    Some(exam) => exam,
+                    None => Exam::draw(&config, None, &mut watch)?,
+                }
             }
-        }
-        drawn => drawn?,
+            drawn => drawn?,
+        },
     };
     folder.replace("exam.json", exam.to_json()?.as_bytes())?;
     Ok(exam)
 }
 
-/// Returns the exam of the folder if it is the one asked for.
+/// Returns the exam of the folder, or of a run beside it, if it is the one asked for.
 fn read_exam(config: &ExamConfig, folder: &RunFolder) -> Option<Exam> {
-    let text = fs::read_to_string(folder.exam()).ok()?;
-    Exam::from_json(config, &text).ok()
+    let read = |path: PathBuf| {
+        let text = fs::read_to_string(path).ok()?;
+        Exam::from_json(config, &text).ok()
+    };
+    let beside = || {
+        let runs = folder.path().parent()?.read_dir().ok()?;
+        runs.flatten()
+            .find_map(|run| read(run.path().join("exam.json")))
+    };
+    read(folder.exam()).or_else(beside)
 }
 
 /// Plays the games of one measurement and lets the agent choose in the positions of the exam.

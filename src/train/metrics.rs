@@ -173,6 +173,9 @@ impl MetricsFile {
     }
 }
 
+/// What a measurement says of itself.
+const ABOUT: [&str; 4] = ["seconds", "step", "positions", "count"];
+
 /// Returns every number of a report with the name it has in `TensorBoard`, whose part before the
 /// stroke is the group it is shown in.
 ///
@@ -184,11 +187,11 @@ fn scalars(report: &Value) -> Vec<(String, f64)> {
             Some(_) if key == "step" => {}
             Some(number) => found.push((format!("{}/{key}", group_of(key)), number)),
             None => {
-                // Of scores, those by opponent; the moment of the agent measured is no curve.
+                // Of scores, those by opponent; of what agent and in how much is no curve.
                 let inner = value.get("score").unwrap_or(value);
                 let group = if key == "scores" { "score" } else { key };
                 for (name, value) in inner.as_object().into_iter().flatten() {
-                    if let (Some(number), false) = (value.as_f64(), name == "seconds") {
+                    if let (Some(number), false) = (value.as_f64(), ABOUT.contains(&&**name)) {
                         found.push((format!("{group}/{name}"), number));
                     }
                 }
@@ -204,7 +207,7 @@ fn group_of(key: &str) -> &'static str {
         "plies" | "entropy" => "selfplay",
         _ if key.ends_with("_loss") => "learning",
         _ if key.ends_with("_per_second") => "speed",
-        _ => "progress",
+        _ => "run",
     }
 }
 
@@ -254,6 +257,8 @@ mod tests {
         assert_eq!(value("score/greedy"), Some(0.75));
         assert_eq!(value("regret/optimal"), Some(0.9));
         assert_eq!(value("regret/seeds_lost"), Some(0.25));
+        assert_eq!(value("regret/positions"), None);
+        assert_eq!(value("run/games"), Some(0.0));
         assert_eq!(value("speed/positions_per_second"), Some(0.0));
         // What is not known is left out, and nothing stands there twice.
         assert_eq!(value("learning/loss"), None);

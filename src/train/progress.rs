@@ -38,6 +38,8 @@ pub struct Progress {
     scores: Option<Scores>,
     regret: Option<RegretScore>,
     best: Option<Best>,
+    /// The report before, for what is not known anew.
+    before: Report,
     /// Lines on the terminal that are to be written over.
     open: usize,
 }
@@ -52,6 +54,7 @@ impl Progress {
             scores: None,
             regret: None,
             best: None,
+            before: Report::default(),
             open: 0,
         }
     }
@@ -78,18 +81,35 @@ impl Progress {
             Show::Json => return print_json(&json!({ "report": report })),
             Show::Auto | Show::Plain => {}
         }
+        let report = self.filled(report);
         let due = self.live || self.last.is_none_or(|last| last.elapsed() >= PLAIN_EVERY);
         if !due {
             return;
         }
         self.last = Some(Instant::now());
-        let parts = self.parts_of(report);
+        let parts = self.parts_of(&report);
         if self.live {
             show(&written_over(&parts, self.open));
             self.open = parts.len();
         } else {
             show(&(parts.join(" | ") + "\n"));
         }
+    }
+
+    /// Returns a report in which what was not measured since the one before is as it was there, as
+    /// in those at the end that tell of a measurement alone.
+    fn filled(&mut self, report: &Report) -> Report {
+        let before = std::mem::take(&mut self.before);
+        self.before = Report {
+            plies: report.plies.or(before.plies),
+            entropy: report.entropy.or(before.entropy),
+            loss: report.loss.or(before.loss),
+            policy_loss: report.policy_loss.or(before.policy_loss),
+            value_loss: report.value_loss.or(before.value_loss),
+            margin_loss: report.margin_loss.or(before.margin_loss),
+            ..report.clone()
+        };
+        self.before.clone()
     }
 
     /// Leaves the lines on the terminal as they are.
@@ -244,13 +264,12 @@ mod tests {
 
     fn parts(reports: &[Report]) -> Vec<String> {
         let mut progress = Progress::new(Show::None);
+        let mut filled = Report::default();
         for report in reports {
             progress.show(report);
+            filled = progress.filled(report);
         }
-        reports
-            .last()
-            .map(|last| progress.parts_of(last))
-            .unwrap_or_default()
+        progress.parts_of(&filled)
     }
 
     #[test]
@@ -289,7 +308,7 @@ mod tests {
         };
         // What was measured stays in sight.
         assert_eq!(
-            parts(&[measured, learning])[1..],
+            parts(&[measured, learning, report()])[1..],
             [
                 "812 plies/s, 21.4k evaluations/s, 34 plies a game, entropy 0.80",
                 "loss 1.750: policy 1.000, value 0.500, margin 0.250",
