@@ -257,7 +257,7 @@ def draw_regret(axes: Axes, reports: list[dict[str, Any]]) -> None:
     )
     shares.set_ylim(0, 102)
     shares.set_ylabel("optimal moves (%)")
-    axes.legend(handles=lines, loc="center right", fontsize="small")
+    axes.legend(handles=lines, loc="lower left", fontsize="small")
 
 
 def draw_losses(axes: Axes, reports: list[dict[str, Any]]) -> None:
