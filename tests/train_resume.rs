@@ -107,6 +107,7 @@ fn a_run_stopped_again_and_again_is_the_run_at_one_go() {
     let mut short_horizon = steady(4);
     short_horizon.value_target.horizon = 3;
     short_horizon.seed = 5;
+    let mut stopped = 0;
     for (number, config) in [steady(3), whole_games, short_horizon].iter().enumerate() {
         let folder = tempfile::tempdir().unwrap();
         let expected = at_one_go(config, &folder.path().join("whole"));
@@ -114,7 +115,6 @@ fn a_run_stopped_again_and_again_is_the_run_at_one_go() {
         for stops in [vec![0, 1, 2, 10], vec![7, 8, 20], vec![13]] {
             let path = folder.path().join(format!("{}", stops[0]));
             let mut run = Run::start(config.clone(), &path).unwrap();
-            let mut stopped = 0;
             for &lines in &stops {
                 stopped += usize::from(train_until(&mut run, &path, lines) == Ending::Stopped);
                 // The threads of a part of the run do not count either.
@@ -123,7 +123,6 @@ fn a_run_stopped_again_and_again_is_the_run_at_one_go() {
                 run = Run::resume(config, &path).unwrap();
                 assert!(run.notes().is_empty());
             }
-            assert!(stopped > 0, "the run was never stopped");
             train(&mut run);
             assert_eq!(
                 remains(&path),
@@ -132,6 +131,8 @@ fn a_run_stopped_again_and_again_is_the_run_at_one_go() {
             );
         }
     }
+    // A busy machine may hear a stop too late, but not most of the 24.
+    assert!(stopped >= 12, "stopped {stopped} times only");
 }
 
 #[test]
