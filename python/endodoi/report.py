@@ -46,7 +46,8 @@ figcaption, .note { color: #555; font-size: .9rem; }
 table { border-collapse: collapse; margin: .8rem 0; }
 caption { text-align: left; font-weight: 600; padding-bottom: .3rem; }
 th, td { padding: .25rem .9rem .25rem 0; text-align: right; border-bottom: 1px solid #ddd; }
-th:first-child, td:first-child { text-align: left; }
+th:first-child, td:first-child, .facts td { text-align: left; }
+.games td { white-space: nowrap; }
 pre { background: #f5f5f3; padding: .8rem 1rem; overflow-x: auto; font-size: .85rem; }
 """
 
@@ -198,29 +199,40 @@ def figure_html(name: str, drawing: bytes) -> str:
 def playing_of(curves: Curves) -> str:
     """Return how to let the agent play."""
     run = str(curves.folder)
-    rules = curves.evaluation.get("ruleset")
-    fields = f"ed.Ruleset.from_dict({rules!r})" if rules else "agent.ruleset"
-    size = ""
-    if rules:
-        ruleset = Ruleset.from_dict(rules)
-        size = f" --variant {rules['variant']} --columns {ruleset.columns}"
+    agent = f"agent:{run}"
     python = (
         "import endodoi as ed\n\n"
         f"agent = ed.policies.Agent.load({run!r})\n"
-        "# An environment in which the agent answers every move of yours.\n"
-        f"env = ed.Env({fields}, opponent={'agent:' + run!r})\n"
-        f"print(ed.simulate(400, ruleset={fields}, south=agent, north='greedy',\n"
-        "                  random_opening_plies=4).summary())"
+        "# It answers every move of yours inside `step`.\n"
+        f"env = ed.Env(agent.ruleset, opponent={agent!r}, agent_side='south')\n"
+        "table = ed.simulate(\n"
+        "    400, ruleset=agent.ruleset, south=agent, north='alphabeta:4', random_opening_plies=4\n"
+        ")\n"
+        "print(table.summary())"
     )
+    rules = rule_options(curves.evaluation.get("ruleset"))
     command = (
-        f"endodoi simulate{size} --games 400 --opening-plies 4 \\\n"
-        f"    --south {shlex.quote('agent:' + run)} --north alphabeta:4\n"
-        f"endodoi regret{size} --player {shlex.quote('agent:' + run)} alphabeta:6"
+        f"endodoi simulate{rules} --games 400 --opening-plies 4 \\\n"
+        f"    --south {shlex.quote(agent)} --north alphabeta:4\n"
+        f"endodoi regret{rules} \\\n    --player {shlex.quote(agent)} alphabeta:6"
     )
     return (
         "<h2>Playing against it</h2>\n<p>In Python, without torch:</p>\n"
         f"<pre>{escape(python)}</pre>\n<p>On the command line:</p>\n<pre>{escape(command)}</pre>"
     )
+
+
+def rule_options(fields: dict[str, Any] | None) -> str:
+    """Return the options of a command that name the rules, those that are not the variant's own."""
+    if fields is None:
+        return ""
+    usual = Ruleset(fields["variant"], columns=fields["columns"]).to_dict()
+    named = {
+        key: value
+        for key, value in fields.items()
+        if key in ("variant", "columns") or value != usual[key]
+    }
+    return "".join(f" --{key.replace('_', '-')} {value}" for key, value in named.items())
 
 
 def settings_of(folder: Path) -> list[str]:
@@ -242,7 +254,7 @@ def settings_of(folder: Path) -> list[str]:
 
 def table_html(caption: str, heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """Return a table of texts."""
-    lines = ["<table>"]
+    lines = ['<table class="games">' if heads else '<table class="facts">']
     if caption:
         lines.append(f"<caption>{escape(caption)}</caption>")
     if heads:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import html
 import json
 import pickle
-from typing import TYPE_CHECKING
+import re
+import shlex
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 
 import endodoi as ed
 from endodoi import policies
+from endodoi.cli import main
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -114,6 +118,25 @@ def test_an_agent_plays_simulations_and_boards_of_other_sizes(result: ed.TrainRe
     other = policies.Agent.load(result.run, ruleset=ed.Ruleset(columns=9))
     observation, info = ed.Env(columns=9).reset(seed=1)
     assert info["action_mask"][other(observation, info["action_mask"])] == 1
+
+
+def test_what_the_report_says_of_playing_can_be_run(
+    result: ed.TrainResult, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("matplotlib")
+    assert result.report is not None
+    page = html.unescape(result.report.read_text(encoding="utf-8"))
+    python, commands = re.findall(r"<pre>(.*?)</pre>", page, re.DOTALL)[:2]
+    names: dict[str, Any] = {}
+    exec(python.replace("400", "20"), names)  # noqa: S102
+    assert "20 games" in capsys.readouterr().out
+    observation, info = names["env"].reset(seed=1)
+    assert observation.shape == (15,)
+    assert info["action_mask"].sum() > 1
+    simulate, regret = commands.replace("\\\n", " ").replace("400", "20").splitlines()
+    for command in (simulate, f"{regret} --positions 20 --reference alphabeta:2"):
+        assert main(shlex.split(command)[1:]) == 0
+    assert f"agent:{result.run}" in capsys.readouterr().out
 
 
 def test_a_run_goes_on_where_it_stopped(result: ed.TrainResult, tmp_path: Path) -> None:

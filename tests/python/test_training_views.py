@@ -254,7 +254,8 @@ def test_the_report_is_one_page_that_needs_no_other_file(
         "0.50 seeds lost a move, step 6",
         "seed = 3",
         "a &lt;b&gt;",
-        f"endodoi regret --variant en-dodoi --columns 6 --player agent:{fake_trainer}",
+        "endodoi regret --variant en-dodoi --columns 6 \\\n",
+        f"--player agent:{fake_trainer} alphabeta:6",
     ):
         assert text in page, text
     capsys.readouterr()
@@ -279,6 +280,18 @@ def test_a_run_still_going_on_or_of_another_learner_has_a_report(tmp_path: Path)
     (tmp_path / "metrics.jsonl").write_text(json.dumps({**report, "margin_loss": 0.5}) + "\n")
     assert write_report(tmp_path).read_text(encoding="utf-8").count("<figure>") == 2
     assert draw_learning_curve(tmp_path).read_bytes().startswith(b"\x89PNG")
+
+
+def test_rules_that_are_not_usual_are_named_in_the_commands() -> None:
+    from endodoi.report import rule_options  # noqa: PLC0415
+
+    usual = ed.Ruleset("en-gehe", columns=12)
+    assert rule_options(usual.to_dict()) == " --variant en-gehe --columns 12"
+    other = ed.Ruleset(columns=6, seeds_per_pit=3, lone_capture="taken")
+    assert rule_options(other.to_dict()) == (
+        " --variant en-dodoi --columns 6 --seeds-per-pit 3 --lone-capture taken"
+    )
+    assert rule_options(None) == ""
 
 
 def test_a_report_without_measurements_or_matplotlib_says_so(
