@@ -53,10 +53,11 @@ fn agent(seed: u64) -> AgentFile {
         metadata: AgentMetadata {
             learner: Learner::Gumbel,
             ruleset: ruleset(6),
-            network: small(),
+            network: small().into(),
             step: 12,
             games: 34,
             simulations: 8,
+            depth: 0,
         },
         weights: full_weights(small(), seed),
     }
@@ -346,7 +347,7 @@ fn an_agent_searches_by_monte_carlo_over_its_network() {
         ..MctsConfig::default()
     };
     let mut agent = Agent::new("test", agent(1), AgentSearch::Mcts(30)).unwrap();
-    let mut evaluator = NetworkEvaluator::new(agent.network());
+    let mut evaluator = NetworkEvaluator::new(agent.network().expect("a Gumbel agent"));
     let positions = positions(6, 40);
     let mut search = MctsSearch::new(config).unwrap();
     let found = search.run(&positions, &mut evaluator).unwrap();

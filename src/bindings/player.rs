@@ -18,6 +18,7 @@ use crate::policy::{Agent, AgentSearch, Policy, PolicyError, PolicySpec, watched
 use crate::position::{Position, Setup};
 use crate::rng::{self, Purpose, Xoshiro128PlusPlus};
 use crate::ruleset::Ruleset;
+use crate::search::{AlphaBetaConfig, SearchLimit};
 use crate::side::Side;
 
 /// A player made from its specification; users take the classes of ``endodoi.policies``.
@@ -56,16 +57,36 @@ impl PyPlayer {
     ///     An agent file, or the folder of a training run.
     /// simulations : int or None
     ///     Simulations for each move; None for the agent's own number, 0 for none.
+    /// depth : int or None
+    ///     Plies of alpha-beta for each move; None for the agent's own number, 0 for none.
     #[staticmethod]
-    #[pyo3(signature = (path, simulations=None))]
-    fn agent(path: &str, simulations: Option<&Bound<'_, PyAny>>) -> PyResult<PyPlayer> {
-        let search = match optional_whole(simulations, "simulations")? {
-            None => AgentSearch::Default,
-            Some(0) => AgentSearch::None,
-            Some(count) => AgentSearch::Simulations(u32::try_from(count).map_err(|_| {
-                let message = format!("simulations is {count}, expected 0 or more");
-                exception("PolicyError", &message, |fields| fields.set("player", path))
-            })?),
+    #[pyo3(signature = (path, simulations=None, depth=None))]
+    fn agent(
+        path: &str,
+        simulations: Option<&Bound<'_, PyAny>>,
+        depth: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<PyPlayer> {
+        let refuse =
+            |message: &str| exception("PolicyError", message, |fields| fields.set("player", path));
+        let whole = |given, name| -> PyResult<Option<u32>> {
+            let count = optional_whole(given, name)?;
+            count
+                .map(|count| {
+                    u32::try_from(count)
+                        .map_err(|_| refuse(&format!("{name} is {count}, expected 0 or more")))
+                })
+                .transpose()
+        };
+        let search = match (whole(simulations, "simulations")?, whole(depth, "depth")?) {
+            (None, None) => AgentSearch::Default,
+            (Some(0), None) | (None, Some(0)) => AgentSearch::None,
+            (Some(count), None) => AgentSearch::Simulations(count),
+            (None, Some(depth)) => {
+                AgentSearch::AlphaBeta(AlphaBetaConfig::new(SearchLimit::Depth(depth)))
+            }
+            (Some(_), Some(_)) => {
+                return Err(refuse("simulations and depth are both given, expected one"));
+            }
         };
         let path = path.into();
         PyPlayer::of_spec(PolicySpec::Agent { path, search })
@@ -99,7 +120,9 @@ impl PyPlayer {
         fields.set_item("ruleset", PyRuleset(agent.ruleset))?;
         fields.set_item("step", agent.step)?;
         fields.set_item("games", agent.games)?;
+        fields.set_item("learner", agent.learner.name())?;
         fields.set_item("simulations", agent.simulations)?;
+        fields.set_item("depth", agent.depth)?;
         Ok(Some(fields))
     }
 
@@ -192,6 +215,7 @@ impl PyPlayer {
             _ => (spec.build()?, None),
         };
         let (metadata, network) = agent.unzip();
+        let network = network.flatten();
         Ok(PyPlayer {
             name: policy.name(),
             spec,

@@ -1,17 +1,25 @@
-//! The trained agent as a player: a tree search over its network, without torch.
+//! The trained agent as a player, without torch: a tree search over its network, or alpha-beta
+//! with its network at the leaves.
 
+use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use rand_xoshiro::Xoshiro128PlusPlus;
 use rayon::prelude::*;
 
-use super::agent_file::{AgentFile, AgentMetadata};
+use super::agent_file::{AgentFile, AgentMetadata, Learner};
+use super::alpha_beta::Searches;
 use super::network::{Network, NetworkEvaluator};
+use super::value::{ValueLeaf, ValueNetwork};
+use super::weights::{Weights, WeightsError};
 use super::{Policy, PolicyError};
 use crate::position::Position;
+use crate::ruleset::Ruleset;
 use crate::search::{
-    GumbelConfig, GumbelSearch, MAX_SIMULATIONS, MctsConfig, MctsError, MctsSearch,
+    AlphaBetaConfig, GumbelConfig, GumbelSearch, MAX_DEPTH, MAX_SIMULATIONS, MctsConfig, MctsError,
+    MctsSearch, SearchLimit,
 };
 
 /// Games searched in lockstep by one thread, at most.
@@ -20,31 +28,54 @@ const GAMES_AT_ONCE: usize = 64;
 /// How an agent searches before it moves.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum AgentSearch {
-    /// With the simulations its file names.
+    /// With the simulations or plies that its file names.
     #[default]
     Default,
+    /// By alpha-beta within a limit, a value agent only.
+    AlphaBeta(AlphaBetaConfig),
     /// By Gumbel search with this many simulations, 1 to [`MAX_SIMULATIONS`].
     Simulations(u32),
     /// By Monte Carlo tree search, which proves outcomes, with this many simulations, 1 to
     /// [`MAX_SIMULATIONS`].
     Mcts(u32),
-    /// Not at all: the move its network likes most.
+    /// Not at all: the move its network likes most, for a value agent the one after which its
+    /// network expects most.
     None,
 }
 
 /// A trained agent.
 ///
 /// Its moves depend on the position alone: not on the other games of a batch, on threads or on
-/// any stream.
+/// any stream. Limits by time are the exception.
 #[derive(Debug)]
 pub struct Agent {
     name: String,
     metadata: AgentMetadata,
+    player: Player,
+}
+
+/// How an agent chooses.
+#[derive(Debug)]
+enum Player {
+    Tree(TreePlayer),
+    Value(ValuePlayer),
+}
+
+/// A tree search over policy and value.
+#[derive(Debug)]
+struct TreePlayer {
     network: Arc<Network>,
     simulations: u32,
     /// What each searcher starts from.
     search: Search,
     searchers: Vec<Searcher>,
+}
+
+/// Alpha-beta over the value.
+#[derive(Debug)]
+struct ValuePlayer {
+    config: AlphaBetaConfig,
+    searches: Searches<ValueLeaf>,
 }
 
 /// What one thread needs to search some of the games.
@@ -125,35 +156,36 @@ impl Agent {
     ///
     /// # Errors
     /// [`PolicyError::File`] when the weights do not make a network; [`PolicyError::Spec`] when
-    /// the simulations are out of range.
+    /// the simulations or plies are out of range, or when an agent of this learner does not
+    /// search in that way.
     pub fn new(label: &str, file: AgentFile, search: AgentSearch) -> Result<Agent, PolicyError> {
-        let (simulations, suffix) = match search {
-            AgentSearch::Default => (file.metadata.simulations, String::new()),
-            AgentSearch::Simulations(count) => (count, format!("@sims={count}")),
-            AgentSearch::Mcts(count) => (count, format!("@mcts={count}")),
-            AgentSearch::None => (0, "@none".to_owned()),
+        let suffix = match search {
+            AgentSearch::Default => String::new(),
+            AgentSearch::AlphaBeta(config) => format!("@{}", AlphaBetaForm(&config)),
+            AgentSearch::Simulations(count) => format!("@sims={count}"),
+            AgentSearch::Mcts(count) => format!("@mcts={count}"),
+            AgentSearch::None => "@none".to_owned(),
         };
         let name = format!("agent:{label}{suffix}");
-        let refuse = || PolicyError::Spec {
-            spec: name.clone(),
-            expected: format!("1 to {MAX_SIMULATIONS} simulations, not {simulations}"),
+        let refuse = |refusal: Refusal| match refusal {
+            Refusal::Search(expected) => PolicyError::Spec {
+                spec: name.clone(),
+                expected,
+            },
+            Refusal::Weights(error) => PolicyError::File {
+                path: label.to_owned(),
+                message: error.to_string(),
+            },
         };
-        let allowed = 1..=MAX_SIMULATIONS;
-        if search != AgentSearch::None && !allowed.contains(&simulations) {
-            return Err(refuse());
-        }
-        let search = Search::new(search, simulations).map_err(|_| refuse())?;
-        let network = Network::new(file.weights).map_err(|error| PolicyError::File {
-            path: label.to_owned(),
-            message: error.to_string(),
-        })?;
+        let AgentFile { metadata, weights } = file;
+        let player = match metadata.learner {
+            Learner::Gumbel => TreePlayer::new(weights, search, &metadata).map(Player::Tree),
+            Learner::Value => ValuePlayer::new(weights, search, &metadata).map(Player::Value),
+        };
         Ok(Agent {
+            player: player.map_err(refuse)?,
             name,
-            metadata: file.metadata,
-            network: Arc::new(network),
-            simulations,
-            search,
-            searchers: Vec::new(),
+            metadata,
         })
     }
 
@@ -162,14 +194,105 @@ impl Agent {
         &self.metadata
     }
 
-    /// Returns the agent's network, to be shared with other evaluators.
-    pub fn network(&self) -> Arc<Network> {
-        Arc::clone(&self.network)
+    /// Returns the network of a Gumbel agent, to be shared with other evaluators; `None` for a
+    /// value agent.
+    pub fn network(&self) -> Option<Arc<Network>> {
+        match &self.player {
+            Player::Tree(player) => Some(Arc::clone(&player.network)),
+            Player::Value(_) => None,
+        }
     }
 
-    /// Returns the simulations made for each move, 0 without search.
+    /// Returns the simulations made for each move, 0 without a tree.
     pub const fn simulations(&self) -> u32 {
-        self.simulations
+        match &self.player {
+            Player::Tree(player) => player.simulations,
+            Player::Value(_) => 0,
+        }
+    }
+
+    /// Returns the settings of alpha-beta, `None` for an agent that searches a tree.
+    pub const fn alpha_beta(&self) -> Option<&AlphaBetaConfig> {
+        match &self.player {
+            Player::Tree(_) => None,
+            Player::Value(player) => Some(&player.config),
+        }
+    }
+
+    /// Says how it searches, for tables: `32 simulations a move`, `6 plies of alpha-beta`,
+    /// `its network alone`.
+    pub fn search_in_words(&self) -> String {
+        match &self.player {
+            Player::Tree(player) if player.simulations > 0 => {
+                format!("{} simulations a move", player.simulations)
+            }
+            Player::Value(player) if player.config != AlphaBetaConfig::of_depth(1) => {
+                match player.config.limit {
+                    SearchLimit::Depth(depth) => format!("alpha-beta of {depth} plies"),
+                    SearchLimit::Nodes(nodes) => format!("alpha-beta of {nodes} positions"),
+                    SearchLimit::Time(time) => {
+                        format!("alpha-beta of {} seconds", time.as_secs_f64())
+                    }
+                }
+            }
+            _ => "its network alone".to_owned(),
+        }
+    }
+}
+
+/// Why an agent cannot search as asked.
+enum Refusal {
+    /// What would be accepted.
+    Search(String),
+    Weights(WeightsError),
+}
+
+impl From<WeightsError> for Refusal {
+    fn from(error: WeightsError) -> Refusal {
+        Refusal::Weights(error)
+    }
+}
+
+/// Writes `depth=6`, `nodes=1000` or `seconds=0.5`, with what else differs from the defaults.
+pub(super) struct AlphaBetaForm<'a>(pub(super) &'a AlphaBetaConfig);
+
+impl fmt::Display for AlphaBetaForm<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let SearchLimit::Depth(_) = self.0.limit {
+            f.write_str("depth=")?;
+        }
+        self.0.fmt(f)
+    }
+}
+
+impl TreePlayer {
+    fn new(
+        weights: Weights,
+        search: AgentSearch,
+        metadata: &AgentMetadata,
+    ) -> Result<TreePlayer, Refusal> {
+        let expected = |found: &str| {
+            Refusal::Search(format!(
+                "1 to {MAX_SIMULATIONS} simulations, not {found}: the agent's learner is gumbel"
+            ))
+        };
+        let simulations = match search {
+            AgentSearch::Default => metadata.simulations,
+            AgentSearch::Simulations(count) | AgentSearch::Mcts(count) => count,
+            AgentSearch::None => 0,
+            AgentSearch::AlphaBeta(_) => return Err(expected("alpha-beta")),
+        };
+        let allowed = 1..=MAX_SIMULATIONS;
+        if search != AgentSearch::None && !allowed.contains(&simulations) {
+            return Err(expected(&simulations.to_string()));
+        }
+        let search = Search::new(search, simulations);
+        Ok(TreePlayer {
+            network: Arc::new(Network::new(weights)?),
+            simulations,
+            search: search.map_err(|_| expected(&simulations.to_string()))?,
+            searchers: Vec::new(),
+        })
     }
 
     fn make_searchers(&mut self, count: usize) {
@@ -179,6 +302,54 @@ impl Agent {
                 evaluator: NetworkEvaluator::new(Arc::clone(&self.network)),
             });
         }
+    }
+
+    fn choose(
+        &mut self,
+        positions: &[Position],
+        streams: &mut [Xoshiro128PlusPlus],
+        moves: &mut [u8],
+    ) -> Result<(), String> {
+        // Every game is searched as if it were alone, so the split changes no move.
+        let share = positions.len().div_ceil(rayon::current_num_threads());
+        let games = share.clamp(1, GAMES_AT_ONCE);
+        self.make_searchers(positions.len().div_ceil(games));
+        self.searchers
+            .par_iter_mut()
+            .zip(positions.par_chunks(games))
+            .zip(streams.par_chunks_mut(games))
+            .zip(moves.par_chunks_mut(games))
+            .try_for_each(|(((searcher, positions), streams), moves)| {
+                searcher.choose(positions, streams, moves)
+            })
+    }
+}
+
+impl ValuePlayer {
+    fn new(
+        weights: Weights,
+        search: AgentSearch,
+        metadata: &AgentMetadata,
+    ) -> Result<ValuePlayer, Refusal> {
+        let refuse = |found: &str| {
+            Refusal::Search(format!(
+                "@depth=N with N from 1 to {MAX_DEPTH}, @nodes=N, @seconds=S or @none, not {found}: \
+                 the agent's learner is value"
+            ))
+        };
+        let config = match search {
+            AgentSearch::Default => AlphaBetaConfig::of_depth(metadata.depth),
+            AgentSearch::AlphaBeta(config) => config,
+            AgentSearch::None => AlphaBetaConfig::of_depth(1),
+            AgentSearch::Simulations(_) => return Err(refuse("@sims")),
+            AgentSearch::Mcts(_) => return Err(refuse("@mcts")),
+        };
+        config.check().map_err(|error| refuse(&error.to_string()))?;
+        let network = Arc::new(ValueNetwork::new(weights)?);
+        Ok(ValuePlayer {
+            config,
+            searches: Searches::new(ValueLeaf::new(network)),
+        })
     }
 }
 
@@ -205,28 +376,50 @@ impl Policy for Agent {
         self.name.clone()
     }
 
+    fn check(&mut self, ruleset: &Ruleset) -> Result<(), PolicyError> {
+        let columns = self.metadata.ruleset.columns();
+        if self.metadata.learner == Learner::Value && ruleset.columns() != columns {
+            return Err(PolicyError::Rules {
+                name: self.name.clone(),
+                ruleset: ruleset.to_string(),
+                message: format!(
+                    "columns is {}, expected {columns}: a value agent plays on the size it was \
+                     trained on",
+                    ruleset.columns()
+                ),
+            });
+        }
+        Ok(())
+    }
+
     fn choose(
         &mut self,
         positions: &[Position],
         streams: &mut [Xoshiro128PlusPlus],
         moves: &mut [u8],
     ) -> Result<(), PolicyError> {
-        // Every game is searched as if it were alone, so the split changes no move.
-        let share = positions.len().div_ceil(rayon::current_num_threads());
-        let games = share.clamp(1, GAMES_AT_ONCE);
-        self.make_searchers(positions.len().div_ceil(games));
-        let failed = self
-            .searchers
-            .par_iter_mut()
-            .zip(positions.par_chunks(games))
-            .zip(streams.par_chunks_mut(games))
-            .zip(moves.par_chunks_mut(games))
-            .try_for_each(|(((searcher, positions), streams), moves)| {
-                searcher.choose(positions, streams, moves)
-            });
-        failed.map_err(|message| PolicyError::Failed {
-            name: self.name.clone(),
-            message,
-        })
+        for position in positions {
+            self.check(position.ruleset())?;
+        }
+        match &mut self.player {
+            Player::Tree(player) => {
+                let chosen = player.choose(positions, streams, moves);
+                chosen.map_err(|message| PolicyError::Failed {
+                    name: self.name.clone(),
+                    message,
+                })
+            }
+            Player::Value(player) => {
+                player
+                    .searches
+                    .choose(player.config, &self.name, positions, moves)
+            }
+        }
+    }
+
+    fn set_interrupt(&mut self, flag: &Arc<AtomicBool>) {
+        if let Player::Value(player) = &mut self.player {
+            player.searches.interrupt = Arc::clone(flag);
+        }
     }
 }

@@ -4,13 +4,14 @@ use std::collections::HashMap;
 use std::fs;
 use std::io::Write;
 use std::path::Path;
+use std::str::FromStr;
 
 use safetensors::tensor::{Dtype, Metadata, SafeTensors, TensorView};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use super::features::{FEATURES, FEATURES_VERSION, GLOBALS};
-use super::weights::{NamedTensor, NetworkSizes, Weights, WeightsError};
+use super::weights::{NamedTensor, NetworkShape, Weights, WeightsError};
 use crate::ruleset::Ruleset;
 use crate::whole_file::replace_whole;
 
@@ -28,6 +29,29 @@ const FORMAT: &str = "endodoi-agent";
 pub enum Learner {
     /// Policy and value for Gumbel tree search.
     Gumbel,
+    /// Value alone, for alpha-beta.
+    Value,
+}
+
+impl Learner {
+    /// Returns the name, `gumbel` or `value`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Learner::Gumbel => "gumbel",
+            Learner::Value => "value",
+        }
+    }
+}
+
+impl FromStr for Learner {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Learner, String> {
+        [Learner::Gumbel, Learner::Value]
+            .into_iter()
+            .find(|learner| learner.name() == text)
+            .ok_or_else(|| format!("learner is {text:?}, expected gumbel or value"))
+    }
 }
 
 /// What an agent file says of its weights.
@@ -36,16 +60,28 @@ pub enum Learner {
 pub struct AgentMetadata {
     /// How the agent was trained.
     pub learner: Learner,
-    /// The rules it was trained on; it may play on any other size.
+    /// The rules it was trained on. A Gumbel agent may play on any other size.
     pub ruleset: Ruleset,
     /// The widths of its network.
-    pub network: NetworkSizes,
+    pub network: NetworkShape,
     /// Optimiser steps taken.
     pub step: u64,
     /// Games of self-play finished.
     pub games: u64,
-    /// Simulations of a move unless the player's specification says otherwise.
+    /// Simulations of a Gumbel agent's move unless the player's specification says otherwise;
+    /// 0 for a value agent.
+    #[serde(default, skip_serializing_if = "is_zero")]
     pub simulations: u32,
+    /// Plies that a value agent looks ahead unless the player's specification says otherwise; 0
+    /// for a Gumbel agent.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub depth: u32,
+}
+
+/// For serde, which wants a reference.
+#[allow(clippy::trivially_copy_pass_by_ref)]
+const fn is_zero(number: &u32) -> bool {
+    *number == 0
 }
 
 /// An agent file's contents.
@@ -78,7 +114,7 @@ pub enum AgentFileError {
     /// Its network sees positions in another way.
     #[error(
         "features version {version} with {features} and {globals} numbers, this program has \
-         version {FEATURES_VERSION} with {FEATURES} and {GLOBALS}"
+         version {} with {} and {}", expected.version, expected.pit, expected.board
     )]
     Features {
         /// The version found.
@@ -87,6 +123,16 @@ pub enum AgentFileError {
         features: usize,
         /// Features of the board found.
         globals: usize,
+        /// What this program has for the learner.
+        expected: Features,
+    },
+    /// Its network is for another learner or board than its rules.
+    #[error("the network does not fit learner {learner} on {columns} columns")]
+    Network {
+        /// The learner.
+        learner: &'static str,
+        /// The columns of the rules.
+        columns: usize,
     },
     /// Its tensors do not make the network it describes.
     #[error(transparent)]
@@ -108,11 +154,34 @@ struct Header {
     agent: AgentMetadata,
 }
 
-#[derive(Serialize, Deserialize)]
-struct Features {
-    version: u32,
-    pit: usize,
-    board: usize,
+/// How a network sees a position.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Features {
+    /// Raised when the same position is shown in another way.
+    pub version: u32,
+    /// Numbers that show a pit.
+    pub pit: usize,
+    /// Numbers that show the whole board.
+    pub board: usize,
+}
+
+impl Features {
+    /// Returns what the networks of a learner see.
+    pub const fn of(learner: Learner) -> Features {
+        match learner {
+            Learner::Gumbel => Features {
+                version: FEATURES_VERSION,
+                pit: FEATURES,
+                board: GLOBALS,
+            },
+            // The seeds of each pit.
+            Learner::Value => Features {
+                version: 1,
+                pit: 1,
+                board: 0,
+            },
+        }
+    }
 }
 
 impl AgentFile {
@@ -146,11 +215,7 @@ impl AgentFile {
         let header = Header {
             format: FORMAT.to_owned(),
             format_version: FORMAT_VERSION,
-            features: Features {
-                version: FEATURES_VERSION,
-                pit: FEATURES,
-                board: GLOBALS,
-            },
+            features: Features::of(self.metadata.learner),
             agent: self.metadata.clone(),
         };
         let json = serde_json::to_string(&header)
@@ -186,12 +251,24 @@ fn parse_header(json: &str) -> Result<Header, AgentFileError> {
     }
     let header: Header = serde_json::from_str(json).map_err(not_agent)?;
     let features = &header.features;
-    if (features.version, features.pit, features.board) != (FEATURES_VERSION, FEATURES, GLOBALS) {
+    let expected = Features::of(header.agent.learner);
+    if *features != expected {
         return Err(AgentFileError::Features {
             version: features.version,
             features: features.pit,
             globals: features.board,
+            expected,
         });
+    }
+    let columns = header.agent.ruleset.columns();
+    let fits = match (header.agent.learner, header.agent.network) {
+        (Learner::Gumbel, NetworkShape::Gumbel(_)) => true,
+        (Learner::Value, NetworkShape::Value(sizes)) => sizes.columns == columns,
+        _ => false,
+    };
+    if !fits {
+        let learner = header.agent.learner.name();
+        return Err(AgentFileError::Network { learner, columns });
     }
     Ok(header)
 }

@@ -8,7 +8,7 @@ use rayon::prelude::*;
 
 use crate::policy::{Policy, PolicyError};
 use crate::position::Position;
-use crate::search::{AlphaBetaConfig, AlphaBetaSearch, SearchError};
+use crate::search::{AlphaBetaConfig, AlphaBetaSearch, LeafEvaluator, SearchError, SeedCount};
 
 /// Plays the best move of an alpha-beta search, the lowest column among equals.
 ///
@@ -82,44 +82,63 @@ impl Policy for AlphaBeta {
 }
 
 /// Searches that wait for the next positions, at most one for each thread at work.
-#[derive(Debug, Default)]
-pub(super) struct Searches {
-    idle: Mutex<Vec<AlphaBetaSearch>>,
+#[derive(Debug)]
+pub(super) struct Searches<E = SeedCount> {
+    leaves: E,
+    idle: Mutex<Vec<AlphaBetaSearch<E>>>,
     pub(super) interrupt: Arc<AtomicBool>,
 }
 
-impl Clone for Searches {
+impl<E: LeafEvaluator + Sync> Clone for Searches<E> {
     /// Starts without a search: they hold nothing that is worth copying.
-    fn clone(&self) -> Searches {
+    fn clone(&self) -> Searches<E> {
         Searches {
+            leaves: self.leaves.clone(),
             idle: Mutex::default(),
             interrupt: Arc::clone(&self.interrupt),
         }
     }
 }
 
-/// A search that goes back to the idle ones.
-struct Lent<'a> {
-    search: Option<AlphaBetaSearch>,
-    from: &'a Searches,
+impl Default for Searches {
+    fn default() -> Searches {
+        Searches::new(SeedCount)
+    }
 }
 
-impl Drop for Lent<'_> {
+/// A search that goes back to the idle ones.
+struct Lent<'a, E> {
+    search: Option<AlphaBetaSearch<E>>,
+    from: &'a Searches<E>,
+}
+
+impl<E> Drop for Lent<'_, E> {
     fn drop(&mut self) {
         self.from.idle().extend(self.search.take());
     }
 }
 
-impl Searches {
-    fn idle(&self) -> std::sync::MutexGuard<'_, Vec<AlphaBetaSearch>> {
+impl<E> Searches<E> {
+    fn idle(&self) -> std::sync::MutexGuard<'_, Vec<AlphaBetaSearch<E>>> {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
 
-    fn lend(&self, config: AlphaBetaConfig) -> Result<Lent<'_>, SearchError> {
+impl<E: LeafEvaluator + Sync> Searches<E> {
+    /// Prepares searches whose leaves an evaluator judges.
+    pub(super) fn new(leaves: E) -> Searches<E> {
+        Searches {
+            leaves,
+            idle: Mutex::default(),
+            interrupt: Arc::default(),
+        }
+    }
+
+    fn lend(&self, config: AlphaBetaConfig) -> Result<Lent<'_, E>, SearchError> {
         let idle = self.idle().pop();
         let mut search = match idle {
             Some(search) => search,
-            None => AlphaBetaSearch::with(config)?,
+            None => AlphaBetaSearch::with_evaluator(config, self.leaves.clone())?,
         };
         search.set_interrupt(Arc::clone(&self.interrupt));
         Ok(Lent {

@@ -10,6 +10,7 @@ pub mod network;
 mod perfect;
 mod random;
 mod spec;
+pub mod value;
 pub(crate) mod watched;
 pub mod weights;
 

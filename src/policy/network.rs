@@ -22,7 +22,7 @@ use ndarray::linalg::general_mat_mul;
 use ndarray::{Array2, ArrayView2, ArrayViewMut2, s};
 
 use super::features::{FEATURES, GLOBALS, write_features, write_globals};
-use super::weights::{NetworkSizes, POOLS, TAPS, VALUES, Weights, WeightsError};
+use super::weights::{NetworkShape, NetworkSizes, POOLS, TAPS, VALUES, Weights, WeightsError};
 use crate::position::Position;
 use crate::search::{Evaluations, Evaluator, EvaluatorError};
 
@@ -34,6 +34,7 @@ const PITS_AT_ONCE: usize = 384;
 #[derive(Clone, Debug)]
 pub struct Network {
     weights: Weights,
+    sizes: NetworkSizes,
     stem: Layer,
     blocks: Vec<Block>,
     policy: PolicyHead,
@@ -109,12 +110,15 @@ impl Network {
     /// Arranges weights for the forward pass.
     ///
     /// # Errors
-    /// [`WeightsError`] when a tensor does not have the shape of the layout.
+    /// [`WeightsError::Kind`] for the weights of another network.
     pub fn new(weights: Weights) -> Result<Network, WeightsError> {
+        let NetworkShape::Gumbel(sizes) = *weights.shape() else {
+            return Err(WeightsError::Kind { expected: "gumbel" });
+        };
         let mut tensors = Tensors(weights.tensors().iter());
         let stem = tensors.layer()?;
-        let mut blocks = Vec::with_capacity(weights.sizes().blocks);
-        for _ in 0..weights.sizes().blocks {
+        let mut blocks = Vec::with_capacity(sizes.blocks);
+        for _ in 0..sizes.blocks {
             blocks.push(Block {
                 layer: tensors.layer()?,
                 out: tensors.matrix()?,
@@ -135,6 +139,7 @@ impl Network {
         };
         Ok(Network {
             weights,
+            sizes,
             stem,
             blocks,
             policy,
@@ -237,7 +242,7 @@ impl Evaluator for NetworkEvaluator {
         out.clear(positions.len(), columns);
         let scratch = match &mut self.scratch {
             Some(scratch) if scratch.pits == 2 * columns => scratch,
-            other => other.insert(Scratch::new(self.network.weights.sizes(), 2 * columns)),
+            other => other.insert(Scratch::new(&self.network.sizes, 2 * columns)),
         };
         let mut first = 0;
         for some in positions.chunks(scratch.boards()) {
@@ -278,8 +283,8 @@ impl Network {
     /// `policy` and `out` hold the results.
     fn forward(&self, scratch: &mut Scratch, boards: usize) {
         let (pits, rows) = (scratch.pits, boards * scratch.pits);
-        let width = self.weights.sizes().channels;
-        let units = self.weights.sizes().policy_units;
+        let width = self.sizes.channels;
+        let units = self.sizes.policy_units;
         let globals = scratch.globals.slice(s![..boards, ..]);
         gather(
             &scratch.features.slice(s![..rows, ..]),

@@ -4,13 +4,14 @@ use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
 
+use crate::policy::agent::AlphaBetaForm;
 use crate::policy::{
     Agent, AgentSearch, AlphaBeta, Greedy, Mcts, Perfect, Policy, PolicyError, Random,
 };
-use crate::search::{AlphaBetaConfig, MAX_SIMULATIONS};
+use crate::search::{AlphaBetaConfig, MAX_DEPTH, MAX_SIMULATIONS};
 
 /// The forms that [`PolicySpec`] reads.
-const FORMS: &str = "random, greedy, perfect, alphabeta:N with N from 1 to 64, alphabeta:nodes=N, alphabeta:seconds=S, mcts:N with N from 1 to 1000000, or agent:FILE_OR_RUN_DIR[@sims=N|@mcts=N|@none] with N from 1 to 1000000";
+const FORMS: &str = "random, greedy, perfect, alphabeta:N with N from 1 to 64, alphabeta:nodes=N, alphabeta:seconds=S, mcts:N with N from 1 to 1000000, or agent:FILE_OR_RUN_DIR[@depth=N|@nodes=N|@seconds=S|@sims=N|@mcts=N|@none]";
 
 /// A player as users name it: `random`, `greedy`, `alphabeta:4`, `mcts:800`,
 /// `agent:runs/x@sims=32`.
@@ -42,7 +43,8 @@ pub enum PolicySpec {
         /// Simulations for each move, 1 to [`MAX_SIMULATIONS`].
         simulations: u32,
     },
-    /// `agent:FILE_OR_RUN_DIR`, with `@sims=N`, `@mcts=N` or `@none` for how it searches.
+    /// `agent:FILE_OR_RUN_DIR`, with `@depth=N`, `@nodes=N`, `@seconds=S`, `@sims=N`, `@mcts=N` or
+    /// `@none` for how it searches.
     Agent {
         /// The agent file, or the folder of a training run.
         path: PathBuf,
@@ -107,6 +109,7 @@ impl fmt::Display for PolicySpec {
                 write!(f, "agent:{}", path.display())?;
                 match search {
                     AgentSearch::Default => Ok(()),
+                    AgentSearch::AlphaBeta(config) => write!(f, "@{}", AlphaBetaForm(config)),
                     AgentSearch::Simulations(count) => write!(f, "@sims={count}"),
                     AgentSearch::Mcts(count) => write!(f, "@mcts={count}"),
                     AgentSearch::None => f.write_str("@none"),
@@ -130,7 +133,7 @@ fn count(text: &str, most: u32) -> Option<u32> {
     (digits && (1..=most).contains(&number)).then_some(number)
 }
 
-/// Reads `PATH`, `PATH@sims=N`, `PATH@mcts=N` or `PATH@none`.
+/// Reads `PATH`, or `PATH@` and how the agent searches.
 ///
 /// What follows the last `@` is an option if it is `none` or holds `=` but no path separator;
 /// any other `@` belongs to the path.
@@ -139,10 +142,13 @@ fn parse_agent(text: &str) -> Option<PolicySpec> {
         Some((path, "none")) => (path, AgentSearch::None),
         Some((path, option)) if option.contains('=') && !option.contains(['/', '\\']) => {
             let (name, number) = option.split_once('=')?;
-            let simulations = count(number, MAX_SIMULATIONS)?;
             let search = match name {
-                "sims" => AgentSearch::Simulations(simulations),
-                "mcts" => AgentSearch::Mcts(simulations),
+                "sims" => AgentSearch::Simulations(count(number, MAX_SIMULATIONS)?),
+                "mcts" => AgentSearch::Mcts(count(number, MAX_SIMULATIONS)?),
+                "depth" => {
+                    AgentSearch::AlphaBeta(AlphaBetaConfig::of_depth(count(number, MAX_DEPTH)?))
+                }
+                "nodes" | "seconds" => AgentSearch::AlphaBeta(AlphaBetaConfig::parse(option)?),
                 _ => return None,
             };
             (path, search)

@@ -1,10 +1,11 @@
-//! Names, shapes and first values of the network's weights.
+//! Names, shapes and first values of the networks' weights.
 
 use rand_xoshiro::Xoshiro128PlusPlus;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use super::features::{FEATURES, GLOBALS};
+use super::value::ValueSizes;
 use crate::rng;
 
 /// Pits looked at around each pit: itself and its two neighbours on the ring, and the same around
@@ -42,6 +43,50 @@ impl Default for NetworkSizes {
     }
 }
 
+/// Which network weights are for, and its widths.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum NetworkShape {
+    /// Policy and value for tree search, of any size of board: [`crate::policy::network`].
+    Gumbel(NetworkSizes),
+    /// Value alone for alpha-beta, of one size of board: [`crate::policy::value`].
+    Value(ValueSizes),
+}
+
+impl From<NetworkSizes> for NetworkShape {
+    fn from(sizes: NetworkSizes) -> NetworkShape {
+        NetworkShape::Gumbel(sizes)
+    }
+}
+
+impl From<ValueSizes> for NetworkShape {
+    fn from(sizes: ValueSizes) -> NetworkShape {
+        NetworkShape::Value(sizes)
+    }
+}
+
+impl NetworkShape {
+    /// Checks every width.
+    ///
+    /// # Errors
+    /// [`WeightsError::Width`] names the first width outside its range.
+    pub fn check(&self) -> Result<(), WeightsError> {
+        match self {
+            NetworkShape::Gumbel(sizes) => sizes.check(),
+            NetworkShape::Value(sizes) => sizes.check(),
+        }
+    }
+
+    /// Lists the name and shape of every tensor, in the order in which files and optimisers keep
+    /// them.
+    pub fn layout(&self) -> Vec<(String, Vec<usize>)> {
+        match self {
+            NetworkShape::Gumbel(sizes) => sizes.layout(),
+            NetworkShape::Value(sizes) => sizes.layout(),
+        }
+    }
+}
+
 /// Why weights do not make a network.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum WeightsError {
@@ -56,6 +101,12 @@ pub enum WeightsError {
         low: usize,
         /// The largest value allowed.
         high: usize,
+    },
+    /// Weights of another kind of network.
+    #[error("the weights are not those of a {expected} network")]
+    Kind {
+        /// The network asked for.
+        expected: &'static str,
     },
     /// A tensor is not there.
     #[error("tensor {name} is missing")]
@@ -86,6 +137,16 @@ pub enum WeightsError {
         name: String,
         /// The type found.
         got: String,
+    },
+    /// Weights beyond what whole numbers of 16 and 32 bits hold.
+    #[error("tensor {name} can add up to {value}, expected less than {most}")]
+    TooLarge {
+        /// The tensor's name.
+        name: &'static str,
+        /// What the weights can add up to, as text.
+        value: String,
+        /// The limit.
+        most: u32,
     },
     /// A weight that is no finite number.
     #[error("tensor {name} holds {value}, expected finite numbers")]
@@ -155,6 +216,25 @@ impl NetworkSizes {
         ]);
         layout
     }
+
+    fn first_weights(&self, seed: u64) -> Vec<NamedTensor> {
+        let mut stream = rng::stream(seed, 0, rng::Purpose::Policy);
+        let inputs = |name: &str| match name.split_once('.') {
+            Some(("stem", _)) => TAPS * FEATURES + GLOBALS,
+            Some(("policy", _)) => (1 + POOLS) * self.channels,
+            Some(("value", _)) => POOLS * self.channels + GLOBALS,
+            _ => (TAPS + POOLS) * self.channels,
+        };
+        self.layout()
+            .into_iter()
+            .map(|(name, shape)| {
+                let zero = shape.len() == 1 || name.contains("out") || name == "policy.features";
+                let bound = (6.0 / inputs(&name) as f32).sqrt();
+                let data = draw_even(&mut stream, shape.iter().product(), bound, zero);
+                NamedTensor { name, shape, data }
+            })
+            .collect()
+    }
 }
 
 /// A named array of numbers, row-major.
@@ -168,10 +248,10 @@ pub struct NamedTensor {
     pub data: Vec<f32>,
 }
 
-/// All weights of a network, in the order of [`NetworkSizes::layout`].
+/// All weights of a network, in the order of [`NetworkShape::layout`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct Weights {
-    sizes: NetworkSizes,
+    shape: NetworkShape,
     tensors: Vec<NamedTensor>,
 }
 
@@ -181,11 +261,15 @@ impl Weights {
     /// # Errors
     /// [`WeightsError`] names the first tensor that is missing, unknown, of the wrong shape, or
     /// not finite.
-    pub fn new(sizes: NetworkSizes, tensors: Vec<NamedTensor>) -> Result<Weights, WeightsError> {
-        sizes.check()?;
+    pub fn new(
+        shape: impl Into<NetworkShape>,
+        tensors: Vec<NamedTensor>,
+    ) -> Result<Weights, WeightsError> {
+        let shape = shape.into();
+        shape.check()?;
         let mut given = tensors;
         let mut ordered = Vec::with_capacity(given.len());
-        for (name, expected) in sizes.layout() {
+        for (name, expected) in shape.layout() {
             let Some(at) = given.iter().position(|tensor| tensor.name == name) else {
                 return Err(WeightsError::Missing { name });
             };
@@ -208,43 +292,33 @@ impl Weights {
         match given.into_iter().next() {
             Some(tensor) => Err(WeightsError::Unknown { name: tensor.name }),
             None => Ok(Weights {
-                sizes,
+                shape,
                 tensors: ordered,
             }),
         }
     }
 
-    /// Draws first weights: evenly within `sqrt(6 / inputs)` before a rectifier (He, Zhang, Ren
-    /// and Sun 2015), zero where a block or head writes its result, so that the first policy is
-    /// even and every block starts as the identity.
+    /// Draws first weights.
+    ///
+    /// Those before a rectifier of the Gumbel network lie evenly within `sqrt(6 / inputs)` (He,
+    /// Zhang, Ren and Sun 2015), zero where a block or head writes its result, so that the first
+    /// policy is even and every block starts as the identity.
     ///
     /// # Errors
     /// [`WeightsError::Width`] of a width outside its range.
-    pub fn random(sizes: NetworkSizes, seed: u64) -> Result<Weights, WeightsError> {
-        sizes.check()?;
-        let mut stream = rng::stream(seed, 0, rng::Purpose::Policy);
-        let inputs = |name: &str| match name.split_once('.') {
-            Some(("stem", _)) => TAPS * FEATURES + GLOBALS,
-            Some(("policy", _)) => (1 + POOLS) * sizes.channels,
-            Some(("value", _)) => POOLS * sizes.channels + GLOBALS,
-            _ => (TAPS + POOLS) * sizes.channels,
+    pub fn random(shape: impl Into<NetworkShape>, seed: u64) -> Result<Weights, WeightsError> {
+        let shape = shape.into();
+        shape.check()?;
+        let tensors = match shape {
+            NetworkShape::Gumbel(sizes) => sizes.first_weights(seed),
+            NetworkShape::Value(sizes) => sizes.first_weights(seed),
         };
-        let tensors = sizes
-            .layout()
-            .into_iter()
-            .map(|(name, shape)| {
-                let zero = shape.len() == 1 || name.contains("out") || name == "policy.features";
-                let bound = (6.0 / inputs(&name) as f32).sqrt();
-                let data = draw_even(&mut stream, shape.iter().product(), bound, zero);
-                NamedTensor { name, shape, data }
-            })
-            .collect();
-        Ok(Weights { sizes, tensors })
+        Ok(Weights { shape, tensors })
     }
 
-    /// Returns the widths.
-    pub const fn sizes(&self) -> &NetworkSizes {
-        &self.sizes
+    /// Returns which network they are for.
+    pub const fn shape(&self) -> &NetworkShape {
+        &self.shape
     }
 
     /// Returns the tensors in the order of the layout.
@@ -258,7 +332,12 @@ impl Weights {
     }
 }
 
-fn draw_even(stream: &mut Xoshiro128PlusPlus, len: usize, bound: f32, zero: bool) -> Vec<f32> {
+pub(super) fn draw_even(
+    stream: &mut Xoshiro128PlusPlus,
+    len: usize,
+    bound: f32,
+    zero: bool,
+) -> Vec<f32> {
     if zero {
         return vec![0.0; len];
     }

@@ -36,6 +36,13 @@ pub trait LeafEvaluator: Clone + Send {
     /// Whether every leaf is worth 0, which spares the search the boards of its last ply.
     const ALWAYS_ZERO: bool = false;
 
+    /// Hears of a position whose moves all lead to leaves, before these are judged.
+    ///
+    /// `pits` is as in [`LeafEvaluator::margin`], from the view of the side to move there, which
+    /// is not the side to move at the leaves. It must not change what a leaf is worth: it is for
+    /// evaluators that keep something of a position for the positions next to it.
+    fn approach(&mut self, _pits: &[u16]) {}
+
     /// Returns the seeds that the side to move still takes less those the other side still takes,
     /// in units.
     ///

@@ -271,6 +271,10 @@ impl<'a, B: Boards, E: LeafEvaluator> Tree<'a, B, E> {
                 }
             }
         }
+        if depth == 1 && !E::ALWAYS_ZERO {
+            self.boards.write(&node.board, &mut self.pits);
+            self.leaves.approach(&self.pits);
+        }
         let window = (alpha.max(lower), beta.min(upper));
         let (best, column) = self.best_of(node, depth, window, hint)?;
         if best > window.0 {
