@@ -255,7 +255,9 @@ fn other_specs_are_refused_with_the_forms_that_are_known() {
         "agent:x@sims=1000001",
         "agent:x@mcts=0",
         "agent:x@mcts=1000001",
-        "agent:x@depth=3",
+        "agent:x@depth=0",
+        "agent:x@depth=65",
+        "agent:x@nodes=0",
         "agent:x@sim=3",
         "minimax:3",
     ];

@@ -466,12 +466,12 @@ fn a_ring_of_another_capacity_keeps_the_newest_positions() {
         rows.collect()
     };
     for pushed in [3, 5, 7] {
-        let mut ring = Replay::new(rules(3), 5);
+        let mut ring = Replay::new(rules(3), 3, 5);
         (0..pushed).for_each(|number| ring.push(&sample(number)));
         for capacity in [1, 3, 5, 8] {
             let mut state = State::default();
             ring.put(&mut state);
-            let mut taken = Replay::take(&mut state, rules(3), capacity).unwrap();
+            let mut taken = Replay::take(&mut state, rules(3), 3, capacity).unwrap();
             state.finish().unwrap();
             if capacity == 5 {
                 assert_eq!(margins(&taken), margins(&ring));

@@ -36,6 +36,7 @@ fn unknown(position: &Position) -> Searched {
         lead: position.board().lead(position.to_move()),
         chances: [1.0 / 3.0; 3],
         margin: 0.0,
+        followed: true,
     }
 }
 
@@ -105,6 +106,7 @@ fn the_lambda_return_mixes_what_both_sides_saw() {
         lead,
         chances: [win, 0.0, 1.0 - win],
         margin,
+        followed: true,
     };
     // South takes 2 with its first move, North 3 with its answer.
     let game = [
@@ -223,7 +225,7 @@ fn sample(position: &Position, column: usize) -> Sample {
 #[test]
 fn the_ring_keeps_the_newest_positions() {
     let rules = ruleset(6);
-    let mut replay = Replay::new(rules, 3);
+    let mut replay = Replay::new(rules, 6, 3);
     assert!(replay.is_empty() && replay.get(0).is_none());
     let mut position = Position::start(&rules);
     let mut seen = Vec::new();
@@ -263,7 +265,7 @@ fn learning_brings_the_network_to_its_targets() {
     let mut config = Config::of_ruleset(ruleset(3));
     config.optimiser.batch = 16;
     config.network.channels = 8;
-    let mut replay = Replay::new(config.ruleset, 10);
+    let mut replay = Replay::new(config.ruleset, 3, 10);
     let start = Position::start(&config.ruleset);
     for column in start.legal_moves() {
         replay.push(&sample(&start, 0));

@@ -17,8 +17,9 @@ use super::folder::RunFolder;
 use super::progress::{Progress, Show};
 use super::run::{Ending, Run};
 use crate::policy::AgentSearch;
-use crate::policy::agent_file::AgentFile;
+use crate::policy::agent_file::{AgentFile, Learner};
 use crate::ruleset::{Ruleset, RulesetFields};
+use crate::search::{AlphaBetaConfig, SearchLimit};
 
 /// Status of a program that a second Ctrl-C ended.
 const INTERRUPTED: i32 = 130;
@@ -65,6 +66,9 @@ struct RunArgs {
     /// Configuration file in TOML; the options below win over it
     #[arg(long)]
     config: Option<PathBuf>,
+    /// What is learnt: gumbel (policy and value, for tree search) or value (for alpha-beta)
+    #[arg(long)]
+    learner: Option<Learner>,
     #[command(flatten)]
     rules: RulesArgs,
     /// Minutes of training
@@ -95,7 +99,7 @@ struct RunArgs {
     #[arg(
         long,
         value_name = "RUN",
-        conflicts_with_all = ["config", "variant", "columns", "seeds_per_pit", "seed"]
+        conflicts_with_all = ["config", "learner", "variant", "columns", "seeds_per_pit", "seed"]
     )]
     resume: Option<PathBuf>,
     /// How progress is shown
@@ -117,8 +121,11 @@ struct EvaluateArgs {
     /// Simulations of a move; those named by the agent's file by default
     #[arg(long)]
     simulations: Option<u32>,
-    /// The network alone, without search
+    /// Plies that a value agent looks ahead; those named by its file by default
     #[arg(long, conflicts_with = "simulations")]
+    depth: Option<u32>,
+    /// The network alone, without search
+    #[arg(long, conflicts_with_all = ["simulations", "depth"])]
     no_search: bool,
     /// Random plies of each opening
     #[arg(long, default_value_t = 4)]
@@ -201,6 +208,8 @@ impl RunArgs {
             "seeds_per_pit",
             given.seeds_per_pit.map(Into::into),
         );
+        let learner = self.learner.map(|learner| learner.name().into());
+        put(&mut table, "learner", learner);
         put(&mut table, "seed", self.seed.map(whole));
         put(&mut table, "workers", self.workers.map(|n| whole(n as u64)));
         if let Some(games) = self.final_games {
@@ -307,10 +316,13 @@ fn stop_on_interrupt() -> Result<Arc<AtomicBool>, TrainError> {
 }
 
 fn evaluate(args: &EvaluateArgs) -> Result<(), TrainError> {
-    let search = match (args.no_search, args.simulations) {
-        (true, _) => AgentSearch::None,
-        (false, Some(count)) => AgentSearch::Simulations(count),
-        (false, None) => AgentSearch::Default,
+    let search = match (args.no_search, args.simulations, args.depth) {
+        (true, ..) => AgentSearch::None,
+        (_, Some(count), _) => AgentSearch::Simulations(count),
+        (_, _, Some(depth)) => {
+            AgentSearch::AlphaBeta(AlphaBetaConfig::new(SearchLimit::Depth(depth)))
+        }
+        _ => AgentSearch::Default,
     };
     let path = crate::policy::agent::agent_file(&args.agent)?;
     let file = AgentFile::read(&path).map_err(|error| TrainError::Checkpoint {

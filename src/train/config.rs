@@ -11,9 +11,26 @@ use serde::{Deserialize, Serialize};
 use super::TrainError;
 use crate::arena::Reference;
 use crate::policy::agent_file::Learner;
-use crate::policy::weights::NetworkSizes;
+use crate::policy::value::ValueSizes;
+use crate::policy::weights::{NetworkShape, NetworkSizes};
 use crate::ruleset::{Ruleset, Variant};
-use crate::search::MAX_SIMULATIONS;
+use crate::search::{MAX_DEPTH, MAX_SIMULATIONS};
+
+/// Settings that learner `gumbel` alone has.
+const GUMBEL_ONLY: [&str; 9] = [
+    "network",
+    "loss",
+    "selfplay.simulations",
+    "selfplay.max_considered",
+    "selfplay.c_visit",
+    "selfplay.c_scale",
+    "selfplay.margin_weight",
+    "value_target.outcome",
+    "evaluation.simulations",
+];
+
+/// Settings that learner `value` alone has.
+const VALUE_ONLY: [&str; 2] = ["value", "evaluation.depth"];
 
 /// All settings of a run, complete and checked.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -29,8 +46,10 @@ pub struct Config {
     pub ruleset: Ruleset,
     /// When training ends.
     pub budget: BudgetConfig,
-    /// Widths of the network.
+    /// Widths of the network of learner `gumbel`.
     pub network: NetworkSizes,
+    /// Network and search of learner `value`.
+    pub value: ValueConfig,
     /// Self-play.
     pub selfplay: SelfPlayConfig,
     /// Targets of the value head.
@@ -45,6 +64,26 @@ pub struct Config {
     pub evaluation: EvaluationConfig,
     /// Reports and checkpoints.
     pub output: OutputConfig,
+}
+
+/// Network and self-play of learner `value`.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ValueConfig {
+    /// Seed counts of a pit that the network tells apart.
+    pub levels: usize,
+    /// Numbers that are summed over the pits.
+    pub units: usize,
+    /// Hidden numbers after them.
+    pub hidden: usize,
+    /// Plies that self-play looks ahead.
+    pub depth: u32,
+    /// Share of moves that are drawn at random, after which a position's own searched value is its
+    /// target.
+    pub explore: f32,
+    /// Seeds on the board up to which self-play takes exact values from an endgame table, built
+    /// when the run starts; 0 for no table.
+    pub table_seeds: u32,
 }
 
 /// When training ends: at the first of these that is reached.
@@ -155,6 +194,8 @@ pub struct EvaluationConfig {
     pub games: u64,
     /// Simulations of the agent's moves, in running scores, in the final table and in its file.
     pub simulations: u32,
+    /// Plies that a value agent looks ahead in them.
+    pub depth: u32,
     /// Games of the final table against each opponent, even; 0 leaves the table out.
     pub final_games: u64,
     /// Random plies of an opening.
@@ -177,7 +218,47 @@ pub struct OutputConfig {
 }
 
 impl Config {
-    /// Returns the settings that suit a rule set's size, for five minutes on two cores.
+    /// Returns the settings that suit a learner and a rule set's size, for five minutes on two
+    /// cores.
+    pub fn of_learner(learner: Learner, ruleset: Ruleset) -> Config {
+        let config = Config::of_ruleset(ruleset);
+        match learner {
+            Learner::Gumbel => config,
+            Learner::Value => config.for_value(),
+        }
+    }
+
+    /// Changes what learner `value` needs otherwise: its positions cost little, so that there are
+    /// many, and exploration is what makes them differ.
+    fn for_value(self) -> Config {
+        let large = self.ruleset.columns() > 16;
+        Config {
+            learner: Learner::Value,
+            selfplay: SelfPlayConfig {
+                games: pick(large, 64, 16),
+                plies: pick(large, 16, 8),
+                opening_share: 1.0,
+                opening_plies: pick(large, 30, 100),
+                ..self.selfplay
+            },
+            replay: ReplayConfig {
+                capacity: pick(large, 500_000, 200_000),
+                minimum: pick(large, 10_000, 2_000),
+                ratio: 8.0,
+            },
+            optimiser: OptimiserConfig {
+                batch: pick(large, 1024, 512),
+                learning_rate: 1e-3,
+                weight_decay: 0.0,
+                average: 0.999,
+                ..self.optimiser
+            },
+            ..self
+        }
+    }
+
+    /// Returns the settings of learner `gumbel` that suit a rule set's size, for five minutes on
+    /// two cores.
     pub fn of_ruleset(ruleset: Ruleset) -> Config {
         let large = ruleset.columns() > 16;
         Config {
@@ -195,6 +276,14 @@ impl Config {
                 blocks: pick(large, 3, 2),
                 policy_units: pick(large, 32, 24),
                 value_units: pick(large, 64, 48),
+            },
+            value: ValueConfig {
+                levels: pick(large, 25, 16),
+                units: pick(large, 128, 64),
+                hidden: 32,
+                depth: pick(large, 2, 1),
+                explore: pick(large, 0.2, 0.1),
+                table_seeds: 0,
             },
             selfplay: SelfPlayConfig {
                 groups: 4,
@@ -236,6 +325,7 @@ impl Config {
                 every: pick(large, 30.0, 120.0),
                 games: pick(large, 80, 20),
                 simulations: 32,
+                depth: pick(large, 6, 2),
                 final_games: 400,
                 openings: 4,
                 regret_positions: match Reference::suited(&ruleset) {
@@ -280,7 +370,20 @@ impl Config {
         let ruleset: Ruleset = rules
             .try_into()
             .map_err(|error| refuse(format!("ruleset: {}", tidy(&error))))?;
-        let mut all = toml::Table::try_from(Config::of_ruleset(ruleset))
+        let learner = match given.get("learner") {
+            None => Learner::Gumbel,
+            Some(toml::Value::String(name)) => name.parse().map_err(refuse)?,
+            Some(other) => return Err(refuse(format!("learner is {other}, expected a text"))),
+        };
+        for key in foreign(learner) {
+            if let Some(value) = find(&given, key) {
+                return Err(refuse(format!(
+                    "{key} is {value}, but learner {} has no such setting",
+                    learner.name()
+                )));
+            }
+        }
+        let mut all = toml::Table::try_from(Config::of_learner(learner, ruleset))
             .map_err(|error| refuse(error.to_string()))?;
         if let Some(budget) = given.get("budget").and_then(toml::Value::as_table) {
             // The default time limit is there only for want of any limit.
@@ -294,15 +397,41 @@ impl Config {
         Ok(config)
     }
 
-    /// Returns the text of a configuration file with every setting.
+    /// Returns the text of a configuration file with every setting that the learner has.
     ///
     /// # Errors
     /// [`TrainError::Config`] when a setting cannot be written as TOML.
     pub fn to_toml(&self) -> Result<String, TrainError> {
-        toml::to_string(self).map_err(|error| TrainError::Config {
+        let refuse = |error: toml::ser::Error| TrainError::Config {
             path: "of this run".into(),
             message: error.to_string(),
-        })
+        };
+        let mut table = toml::Table::try_from(self).map_err(refuse)?;
+        for key in foreign(self.learner) {
+            remove(&mut table, key);
+        }
+        toml::to_string(&table).map_err(refuse)
+    }
+
+    /// Returns the learner's network.
+    pub const fn shape(&self) -> NetworkShape {
+        match self.learner {
+            Learner::Gumbel => NetworkShape::Gumbel(self.network),
+            Learner::Value => NetworkShape::Value(ValueSizes {
+                columns: self.ruleset.columns(),
+                levels: self.value.levels,
+                units: self.value.units,
+                hidden: self.value.hidden,
+            }),
+        }
+    }
+
+    /// Returns the numbers of a policy that a position of the replay ring has, 0 without one.
+    pub const fn policy_columns(&self) -> usize {
+        match self.learner {
+            Learner::Gumbel => self.ruleset.columns(),
+            Learner::Value => 0,
+        }
     }
 
     /// Returns the threads to be used.
@@ -318,7 +447,7 @@ impl Config {
     /// # Errors
     /// [`TrainError::Setting`] names the first setting out of range, its value and the range.
     pub fn check(&self) -> Result<(), TrainError> {
-        self.network.check()?;
+        self.shape().check()?;
         self.check_counts()?;
         self.check_numbers()?;
         let budget = &self.budget;
@@ -354,7 +483,7 @@ impl Config {
         let (play, replay, evaluation) = (&self.selfplay, &self.replay, &self.evaluation);
         let most = u64::from(MAX_SIMULATIONS);
         let budget = &self.budget;
-        let counts: [(&'static str, u64, u64, u64); 18] = [
+        let counts: [(&'static str, u64, u64, u64); 21] = [
             ("seed", self.seed, 0, i64::MAX as u64),
             ("workers", self.workers as u64, 0, 256),
             ("budget.steps", budget.steps.unwrap_or(1), 1, 1 << 40),
@@ -373,6 +502,14 @@ impl Config {
                 evaluation.simulations.into(),
                 1,
                 most,
+            ),
+            ("value.depth", self.value.depth.into(), 1, MAX_DEPTH.into()),
+            ("value.table_seeds", self.value.table_seeds.into(), 0, 255),
+            (
+                "evaluation.depth",
+                evaluation.depth.into(),
+                1,
+                MAX_DEPTH.into(),
             ),
             ("evaluation.games", evaluation.games, 0, 10_000_000),
             (
@@ -442,6 +579,7 @@ impl Config {
             ("evaluation.every", self.evaluation.every, 0.0, 1e9),
         ];
         let more = [
+            ("value.explore", self.value.explore.into(), 0.0, 1.0),
             ("output.report", self.output.report, 0.0, 1e9),
             ("output.checkpoint", self.output.checkpoint, 0.0, 1e9),
         ];
@@ -452,6 +590,34 @@ impl Config {
                 Err(setting(field, &value, &format!("{low} to {high}")))
             }
             None => Ok(()),
+        }
+    }
+}
+
+/// Returns the settings that belong to the other learner.
+fn foreign(learner: Learner) -> &'static [&'static str] {
+    match learner {
+        Learner::Gumbel => &VALUE_ONLY,
+        Learner::Value => &GUMBEL_ONLY,
+    }
+}
+
+/// Looks up `key` or `table.key`.
+fn find<'a>(table: &'a toml::Table, key: &str) -> Option<&'a toml::Value> {
+    match key.split_once('.') {
+        None => table.get(key),
+        Some((outer, inner)) => table.get(outer)?.get(inner),
+    }
+}
+
+/// Removes `key` or `table.key`.
+fn remove(table: &mut toml::Table, key: &str) {
+    match key.split_once('.') {
+        None => drop(table.remove(key)),
+        Some((outer, inner)) => {
+            if let Some(toml::Value::Table(table)) = table.get_mut(outer) {
+                table.remove(inner);
+            }
         }
     }
 }

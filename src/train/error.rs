@@ -8,7 +8,7 @@ use crate::arena::{ArenaError, RegretError};
 use crate::policy::PolicyError;
 use crate::policy::weights::WeightsError;
 use crate::ruleset::RulesetError;
-use crate::search::EvaluatorError;
+use crate::search::{EvaluatorError, SearchError};
 
 /// Why training cannot start or go on.
 #[derive(Debug, Error)]
@@ -71,6 +71,9 @@ pub enum TrainError {
     /// The search could not evaluate.
     #[error(transparent)]
     Evaluator(#[from] EvaluatorError),
+    /// The alpha-beta of self-play failed.
+    #[error(transparent)]
+    Search(#[from] SearchError),
     /// A player of the evaluation failed.
     #[error(transparent)]
     Policy(#[from] PolicyError),

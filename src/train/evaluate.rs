@@ -94,8 +94,8 @@ pub struct EvaluationPlan {
 pub struct Evaluation {
     /// The agent's name.
     pub agent: String,
-    /// Its simulations of a move, 0 without search.
-    pub simulations: u32,
+    /// How it searched, in words.
+    pub search: String,
     plan: EvaluationPlan,
     results: Vec<(String, MatchResult)>,
 }
@@ -122,7 +122,7 @@ struct Row<'a> {
 #[derive(Debug, Serialize)]
 pub struct Document<'a> {
     agent: &'a str,
-    simulations: u32,
+    search: &'a str,
     ruleset: Ruleset,
     openings: u32,
     seed: u64,
@@ -158,7 +158,7 @@ impl Evaluation {
         }
         Ok(Evaluation {
             agent: label.to_owned(),
-            simulations: agent.simulations(),
+            search: agent.search_in_words(),
             plan: *plan,
             results,
         })
@@ -178,13 +178,10 @@ impl Evaluation {
             .iter()
             .map(|(name, result)| (name.as_str(), result))
             .collect();
-        let how = match self.simulations {
-            0 => "its network alone".to_owned(),
-            count => format!("{count} simulations a move"),
-        };
         format!(
-            "{} with {how} on {}, openings of {} random plies, both sides\n{}",
+            "{} with {} on {}, openings of {} random plies, both sides\n{}",
             self.agent,
+            self.search,
             self.plan.ruleset,
             self.plan.openings,
             table(&rows)
@@ -200,7 +197,7 @@ impl Evaluation {
     pub fn document(&self) -> Document<'_> {
         Document {
             agent: &self.agent,
-            simulations: self.simulations,
+            search: &self.search,
             ruleset: self.plan.ruleset,
             openings: self.plan.openings,
             seed: self.plan.seed,

@@ -3,8 +3,9 @@
 use tch::{Kind, Tensor};
 
 use super::TrainError;
-use super::config::{Config, LossConfig};
-use super::network::{TorchNetwork, input_tensors, named_tensors, write_inputs};
+use super::config::Config;
+use super::model::{BatchLosses, Model};
+use super::network::{input_tensors, named_tensors, write_inputs};
 use super::replay::Replay;
 use super::state::{State, StateError};
 use crate::policy::network::margin_unit;
@@ -55,7 +56,7 @@ impl Losses {
 /// The network being trained with its optimiser.
 #[derive(Debug)]
 pub struct Learner {
-    network: TorchNetwork,
+    model: Model,
     first: Vec<Tensor>,
     second: Vec<Tensor>,
     average: Vec<Tensor>,
@@ -63,7 +64,6 @@ pub struct Learner {
     decays: Vec<bool>,
     step: u64,
     config: Config,
-    inputs: Vec<f32>,
 }
 
 /// Everything of a [`Learner`] that a checkpoint keeps.
@@ -87,7 +87,7 @@ impl LearnerState {
     /// # Errors
     /// [`TrainError::Weights`] of a network width out of range.
     pub fn start(config: &Config) -> Result<LearnerState, TrainError> {
-        let weights = Weights::random(config.network, config.seed)?;
+        let weights = Weights::random(config.shape(), config.seed)?;
         let zeros = |tensor: &NamedTensor| NamedTensor {
             data: vec![0.0; tensor.data.len()],
             ..tensor.clone()
@@ -121,7 +121,7 @@ impl LearnerState {
     ) -> Result<LearnerState, StateError> {
         // The moments have the shapes of the weights and are checked in the same way.
         let mut part = |prefix: &str| -> Result<Weights, StateError> {
-            Ok(Weights::new(config.network, state.take_tensors(prefix)?)?)
+            Ok(Weights::new(config.shape(), state.take_tensors(prefix)?)?)
         };
         Ok(LearnerState {
             weights: part("weights/")?,
@@ -143,7 +143,7 @@ impl Learner {
             named.iter().map(tensor_of).collect()
         };
         Ok(Learner {
-            network: TorchNetwork::new(&state.weights, true)?,
+            model: Model::new(&state.weights)?,
             first: tensors(&state.first)?,
             second: tensors(&state.second)?,
             average: tensors(state.average.tensors())?,
@@ -155,7 +155,6 @@ impl Learner {
                 .collect(),
             step: state.step,
             config: config.clone(),
-            inputs: Vec::new(),
         })
     }
 
@@ -169,8 +168,8 @@ impl Learner {
     /// # Errors
     /// [`TrainError::Weights`] when a weight is no longer finite.
     pub fn average(&self) -> Result<Weights, TrainError> {
-        let sizes = self.config.network;
-        Ok(Weights::new(sizes, named_tensors(&sizes, &self.average)?)?)
+        let shape = self.config.shape();
+        Ok(Weights::new(shape, named_tensors(&shape, &self.average)?)?)
     }
 
     /// Copies everything that a checkpoint keeps.
@@ -178,12 +177,12 @@ impl Learner {
     /// # Errors
     /// [`TrainError::Weights`] when a weight is no longer finite.
     pub fn state(&self) -> Result<LearnerState, TrainError> {
-        let sizes = self.config.network;
+        let shape = self.config.shape();
         Ok(LearnerState {
-            weights: self.network.weights()?,
+            weights: self.model.weights()?,
             average: self.average()?,
-            first: named_tensors(&sizes, &self.first)?,
-            second: named_tensors(&sizes, &self.second)?,
+            first: named_tensors(&shape, &self.first)?,
+            second: named_tensors(&shape, &self.second)?,
             step: self.step,
         })
     }
@@ -227,18 +226,8 @@ impl Learner {
         rows: &[usize],
         learning_rate: f64,
     ) -> Result<Losses, TrainError> {
-        let batch = Batch::gather(replay, rows, &mut self.inputs)?;
-        let heads = self.network.forward(&batch.features, &batch.globals)?;
-        let [policy, value, margin] = batch.losses(&heads.logits, &heads.values)?;
-        let LossConfig {
-            policy: a,
-            value: b,
-            margin: c,
-        } = self.config.loss;
-        let total = policy
-            .f_mul_scalar(a)?
-            .f_add(&value.f_mul_scalar(b)?)?
-            .f_add(&margin.f_mul_scalar(c)?)?;
+        let BatchLosses { total, parts } = self.model.losses(replay, rows, &self.config.loss)?;
+        let [policy, value, margin] = parts;
         total.f_backward()?;
         let parts = Tensor::f_stack(&[&total, &policy, &value, &margin], 0)?;
         let mut numbers = [0.0_f32; 4];
@@ -264,7 +253,7 @@ impl Learner {
     /// norm, and moves the running average.
     fn update(&mut self, learning_rate: f64) -> Result<(), TrainError> {
         self.step += 1;
-        let gradients: Vec<Tensor> = self.network.tensors().iter().map(Tensor::grad).collect();
+        let gradients: Vec<Tensor> = self.model.tensors().iter().map(Tensor::grad).collect();
         let scale = clip_scale(&gradients, self.config.optimiser.clip)?;
         let corrected = |beta: f64| 1.0 - beta.powf(self.step as f64);
         let (bias1, bias2) = (corrected(BETA1), corrected(BETA2));
@@ -272,8 +261,7 @@ impl Learner {
         let steps = self.step as f64;
         let kept = self.config.optimiser.average.min(steps / (steps + 10.0));
         let decay = 1.0 - learning_rate * self.config.optimiser.weight_decay;
-        for (index, (gradient, tensor)) in gradients.iter().zip(self.network.tensors()).enumerate()
-        {
+        for (index, (gradient, tensor)) in gradients.iter().zip(self.model.tensors()).enumerate() {
             let mut weight = tensor.shallow_clone();
             let (first, second) = (&mut self.first[index], &mut self.second[index]);
             let gradient = gradient.f_mul_scalar(scale)?;

@@ -3,7 +3,9 @@
 //! | module | holds |
 //! |---|---|
 //! | [`config`] | all settings, their defaults and ranges |
-//! | [`network`] | the network on libtorch and the evaluator of self-play |
+//! | [`network`] | the Gumbel network on libtorch and the evaluator of its self-play |
+//! | [`value_network`] | the value network on libtorch |
+//! | [`model`] | either of them, with its losses |
 //! | [`target`] | value targets from searched values and the game's end |
 //! | [`replay`] | the ring of positions that training draws from |
 //! | [`selfplay`] | groups of games in lockstep |
@@ -29,6 +31,7 @@ pub mod final_table;
 pub mod folder;
 pub mod learner;
 pub mod metrics;
+pub mod model;
 pub mod network;
 mod parts;
 pub mod progress;
@@ -40,6 +43,7 @@ pub mod state;
 pub mod target;
 pub mod tasks;
 pub mod tensorboard;
+pub mod value_network;
 
 use std::process::ExitCode;
 

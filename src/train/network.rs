@@ -7,7 +7,9 @@ use tch::{Kind, Tensor};
 use super::TrainError;
 use crate::policy::features::{FEATURES, GLOBALS, write_features, write_globals};
 use crate::policy::network::{check_columns, store_value};
-use crate::policy::weights::{NamedTensor, NetworkSizes, VALUES, Weights};
+use crate::policy::weights::{
+    NamedTensor, NetworkShape, NetworkSizes, VALUES, Weights, WeightsError,
+};
 use crate::position::Position;
 use crate::search::{Evaluations, Evaluator, EvaluatorError};
 
@@ -38,19 +40,12 @@ impl TorchNetwork {
     /// # Errors
     /// [`TrainError::Torch`] when libtorch cannot make a tensor.
     pub fn new(weights: &Weights, trainable: bool) -> Result<TorchNetwork, TrainError> {
-        tch::set_num_threads(1);
-        let tensors = weights
-            .tensors()
-            .iter()
-            .map(|tensor| {
-                let shape: Vec<i64> = tensor.shape.iter().map(|&len| len as i64).collect();
-                let copy = Tensor::f_from_slice(&tensor.data)?.f_reshape(&shape)?;
-                copy.f_set_requires_grad(trainable)
-            })
-            .collect::<Result<_, tch::TchError>>()?;
+        let NetworkShape::Gumbel(sizes) = *weights.shape() else {
+            return Err(WeightsError::Kind { expected: "gumbel" }.into());
+        };
         Ok(TorchNetwork {
-            sizes: *weights.sizes(),
-            tensors,
+            sizes,
+            tensors: trainable_tensors(weights, trainable)?,
             taps: HashMap::new(),
         })
     }
@@ -60,8 +55,8 @@ impl TorchNetwork {
     /// # Errors
     /// [`TrainError`] when a weight is no longer finite.
     pub fn weights(&self) -> Result<Weights, TrainError> {
-        let tensors = named_tensors(&self.sizes, &self.tensors)?;
-        Ok(Weights::new(self.sizes, tensors)?)
+        let shape = NetworkShape::Gumbel(self.sizes);
+        Ok(Weights::new(shape, named_tensors(&shape, &self.tensors)?)?)
     }
 
     /// Returns the tensors in the order of the layout.
@@ -124,12 +119,27 @@ impl TorchNetwork {
     }
 }
 
+/// Copies weights into tensors, which ask for gradients if `trainable`, and keeps libtorch on the
+/// calling thread.
+pub(super) fn trainable_tensors(
+    weights: &Weights,
+    trainable: bool,
+) -> Result<Vec<Tensor>, tch::TchError> {
+    tch::set_num_threads(1);
+    let tensors = weights.tensors().iter().map(|tensor| {
+        let shape: Vec<i64> = tensor.shape.iter().map(|&len| len as i64).collect();
+        let copy = Tensor::f_from_slice(&tensor.data)?.f_reshape(&shape)?;
+        copy.f_set_requires_grad(trainable)
+    });
+    tensors.collect()
+}
+
 /// Copies tensors, given in the order of the layout.
 pub(super) fn named_tensors(
-    sizes: &NetworkSizes,
+    shape: &NetworkShape,
     tensors: &[Tensor],
 ) -> Result<Vec<NamedTensor>, tch::TchError> {
-    sizes
+    shape
         .layout()
         .into_iter()
         .zip(tensors)

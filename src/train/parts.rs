@@ -1,6 +1,8 @@
 //! The parts of a run: made for one that begins, and written to and taken out of checkpoints.
 
+use std::ops::ControlFlow;
 use std::path::Path;
+use std::sync::Arc;
 
 use super::TrainError;
 use super::checkpoint::{Checkpoint, Counters, Moment};
@@ -10,6 +12,8 @@ use super::replay::Replay;
 use super::saved_games::{put_games, take_games};
 use super::selfplay::Group;
 use super::state::{State, StateError};
+use crate::policy::agent_file::Learner;
+use crate::search::EndgameTable;
 
 /// What a run goes on from.
 #[derive(Debug)]
@@ -31,7 +35,7 @@ impl Parts {
         Ok(Parts {
             counters: Counters::default(),
             learner: LearnerState::start(config)?,
-            replay: Replay::new(config.ruleset, config.replay.capacity),
+            replay: empty_ring(config),
             groups: Group::all(config, 0),
             notes: Vec::new(),
         })
@@ -52,7 +56,8 @@ impl Parts {
         let mut notes = Vec::new();
         let (replay, groups);
         if moment.ruleset == Some(config.ruleset) {
-            replay = Replay::take(&mut state, config.ruleset, config.replay.capacity)?;
+            let columns = config.policy_columns();
+            replay = Replay::take(&mut state, config.ruleset, columns, config.replay.capacity)?;
             groups = take_games(&mut state, config)?.unwrap_or_else(|games| {
                 notes.push(format!(
                     "the checkpoint has {games} games in progress, the settings ask for {}: they \
@@ -72,7 +77,7 @@ impl Parts {
             for prefix in ["replay/", "games/", "waiting/"] {
                 state.discard(prefix);
             }
-            replay = Replay::new(config.ruleset, config.replay.capacity);
+            replay = empty_ring(config);
             groups = anew();
         }
         state.finish()?;
@@ -86,6 +91,33 @@ impl Parts {
     }
 }
 
+fn empty_ring(config: &Config) -> Replay {
+    Replay::new(
+        config.ruleset,
+        config.policy_columns(),
+        config.replay.capacity,
+    )
+}
+
+/// Builds the endgame table that self-play takes exact values from, if the settings ask for one.
+///
+/// # Errors
+/// [`TrainError::Setting`] for a table that cannot be built.
+pub(super) fn endgame_table(config: &Config) -> Result<Option<Arc<EndgameTable>>, TrainError> {
+    let seeds = config.value.table_seeds;
+    if config.learner != Learner::Value || seeds == 0 {
+        return Ok(None);
+    }
+    let mut quietly = |_| ControlFlow::Continue(());
+    let built = EndgameTable::build(&config.ruleset, seeds, Some(config.threads()), &mut quietly);
+    let table = built.map_err(|error| TrainError::Setting {
+        field: "value.table_seeds",
+        value: seeds.to_string(),
+        expected: format!("a table that can be built: {error}"),
+    })?;
+    Ok(Some(Arc::new(table)))
+}
+
 /// Writes a checkpoint of the parts as they are at one moment.
 ///
 /// # Errors
@@ -96,15 +128,14 @@ pub(super) fn write(
     learner: &LearnerState,
     replay: &Replay,
     groups: &[Group],
+    config: &Config,
 ) -> Result<(), TrainError> {
     let mut state = State::default();
     learner.put(&mut state);
     replay.put(&mut state);
-    put_games(groups, replay.ruleset().columns(), &mut state).map_err(|error| {
-        TrainError::Checkpoint {
-            path: path.to_path_buf(),
-            message: error.to_string(),
-        }
+    put_games(groups, config, &mut state).map_err(|error| TrainError::Checkpoint {
+        path: path.to_path_buf(),
+        message: error.to_string(),
     })?;
     Checkpoint::write(path, moment, &state)
 }

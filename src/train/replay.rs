@@ -11,7 +11,8 @@ use crate::side::Side;
 pub struct Sample {
     /// The view of the side to move, `i16[2C+3]`, as [`Position::observation`] gives it.
     pub observation: Vec<i16>,
-    /// The improved policy of the search, `f32[C]`, zero on illegal columns.
+    /// The improved policy of the search, `f32[C]`, zero on illegal columns; empty where none is
+    /// learnt.
     pub policy: Vec<f32>,
     /// Target probabilities of win, draw and loss.
     pub chances: [f32; 3],
@@ -23,6 +24,8 @@ pub struct Sample {
 #[derive(Clone, Debug)]
 pub struct Replay {
     ruleset: Ruleset,
+    /// Numbers of a row's policy, `C` or 0.
+    columns: usize,
     capacity: usize,
     observations: Vec<i16>,
     policies: Vec<f32>,
@@ -32,10 +35,12 @@ pub struct Replay {
 }
 
 impl Replay {
-    /// Makes an empty ring for positions of one rule set; memory is taken as it fills.
-    pub const fn new(ruleset: Ruleset, capacity: usize) -> Replay {
+    /// Makes an empty ring for positions of one rule set, with a policy of `columns` numbers;
+    /// memory is taken as it fills.
+    pub const fn new(ruleset: Ruleset, columns: usize, capacity: usize) -> Replay {
         Replay {
             ruleset,
+            columns,
             capacity,
             observations: Vec::new(),
             policies: Vec::new(),
@@ -61,7 +66,7 @@ impl Replay {
 
     /// Adds a position, in place of the oldest one when the ring is full.
     pub fn push(&mut self, sample: &Sample) {
-        let columns = self.ruleset.columns();
+        let columns = self.columns;
         let value = [
             sample.chances[0],
             sample.chances[1],
@@ -73,7 +78,7 @@ impl Replay {
             self.policies.extend(&sample.policy);
             self.values.push(value);
         } else {
-            let (row, width) = (self.next, 2 * columns + 3);
+            let (row, width) = (self.next, self.width());
             self.observations[row * width..(row + 1) * width].copy_from_slice(&sample.observation);
             self.policies[row * columns..(row + 1) * columns].copy_from_slice(&sample.policy);
             self.values[row] = value;
@@ -81,15 +86,17 @@ impl Replay {
         self.next = (self.next + 1) % self.capacity;
     }
 
+    /// Returns the numbers of an observation.
+    const fn width(&self) -> usize {
+        2 * self.ruleset.columns() + 3
+    }
+
     /// Puts the ring into a run's state.
     pub fn put<'a>(&'a self, state: &mut State<'a>) {
-        let columns = self.ruleset.columns();
-        state.put(
-            "replay/observations",
-            &[2 * columns + 3],
-            &self.observations,
-        );
-        state.put("replay/policies", &[columns], &self.policies);
+        state.put("replay/observations", &[self.width()], &self.observations);
+        if self.columns > 0 {
+            state.put("replay/policies", &[self.columns], &self.policies);
+        }
         let values: &[f32] = bytemuck::cast_slice(&self.values);
         state.put("replay/values", &[4], values);
         state.put_owned("replay/next", &[], &[self.next as u64]);
@@ -102,12 +109,16 @@ impl Replay {
     pub fn take(
         state: &mut State<'_>,
         ruleset: Ruleset,
+        columns: usize,
         capacity: usize,
     ) -> Result<Replay, StateError> {
-        let columns = ruleset.columns();
-        let observations = state.take("replay/observations", &[2 * columns + 3])?;
-        let rows = observations.len() / (2 * columns + 3);
-        let policies = state.take_rows("replay/policies", rows, &[columns])?;
+        let width = 2 * ruleset.columns() + 3;
+        let observations = state.take("replay/observations", &[width])?;
+        let rows = observations.len() / width;
+        let policies = match columns {
+            0 => Vec::new(),
+            _ => state.take_rows("replay/policies", rows, &[columns])?,
+        };
         let values: Vec<f32> = state.take_rows("replay/values", rows, &[4])?;
         let next = state.take_rows::<u64>("replay/next", 1, &[])?;
         let next = next.first().map_or(0, |&next| next as usize);
@@ -120,6 +131,7 @@ impl Replay {
         }
         let ring = Replay {
             ruleset,
+            columns,
             capacity,
             observations,
             policies,
@@ -137,7 +149,7 @@ impl Replay {
 
     /// Copies the newest positions into a ring of another capacity.
     fn of_capacity(&self, capacity: usize) -> Replay {
-        let mut other = Replay::new(self.ruleset, capacity);
+        let mut other = Replay::new(self.ruleset, self.columns, capacity);
         let rows = self.len();
         for age in rows.saturating_sub(capacity)..rows {
             if let Some(sample) = self.sample((self.next + age) % rows) {
@@ -156,9 +168,17 @@ impl Replay {
         Some((position, sample))
     }
 
+    /// Returns the pits of a row, `i16[2C]` from the view of the side to move, and the target of
+    /// its future margin in seeds, or `None` past the last row.
+    pub fn margin(&self, row: usize) -> Option<(&[i16], f32)> {
+        let first = row * self.width();
+        let pits = self.observations.get(first..first + self.ruleset.pits())?;
+        let [.., margin] = *self.values.get(row)?;
+        Some((pits, margin))
+    }
+
     fn sample(&self, row: usize) -> Option<Sample> {
-        let columns = self.ruleset.columns();
-        let width = 2 * columns + 3;
+        let (columns, width) = (self.columns, self.width());
         let observation = self.observations.get(row * width..(row + 1) * width)?;
         let policy = self.policies.get(row * columns..(row + 1) * columns)?;
         let [win, draw, loss, margin] = *self.values.get(row)?;

@@ -30,7 +30,7 @@ use super::replay::Replay;
 use super::selfplay::{self, Group, Played};
 use super::tasks::{Task, run_tasks};
 use crate::arena::Exam;
-use crate::policy::agent_file::{AgentFile, AgentMetadata};
+use crate::policy::agent_file::{AgentFile, AgentMetadata, Learner as LearnerName};
 use crate::policy::weights::Weights;
 
 /// Time between two checkpoints, at the least, in units of the time that writing one takes.
@@ -119,6 +119,12 @@ impl Run {
             groups,
             notes,
         } = parts;
+        let mut groups = groups;
+        if let Some(table) = parts::endgame_table(&config)? {
+            for group in &mut groups {
+                group.use_table(&table);
+            }
+        }
         Ok(Run {
             learner: Learner::new(&config, &learner)?,
             replay,
@@ -341,6 +347,8 @@ impl Run {
         let counters = &self.counters;
         let mean = |sum: f64, count: u64| (count > 0).then(|| sum / count as f64);
         let steps = since.losses.steps;
+        // Learner `value` has neither a policy nor chances.
+        let tree = self.config.learner == LearnerName::Gumbel;
         Report {
             seconds: self.seconds(),
             progress: self.progress(),
@@ -353,11 +361,11 @@ impl Run {
             positions_per_second: self.rates[0],
             evaluations_per_second: self.rates[1],
             plies: mean(since.plies as f64, since.games),
-            entropy: mean(since.entropy, since.positions),
+            entropy: mean(since.entropy, if tree { since.positions } else { 0 }),
             learning_rate: self.learning_rate,
             loss: mean(since.losses.total, steps),
-            policy_loss: mean(since.losses.policy, steps),
-            value_loss: mean(since.losses.value, steps),
+            policy_loss: mean(since.losses.policy, if tree { steps } else { 0 }),
+            value_loss: mean(since.losses.value, if tree { steps } else { 0 }),
             margin_loss: mean(since.losses.margin, steps),
             scores: None,
             regret: None,
@@ -380,6 +388,7 @@ impl Run {
             &learner,
             &self.replay,
             &self.groups,
+            &self.config,
         )?;
         let bytes = self.agent().to_bytes();
         let bytes = bytes.map_err(|error| TrainError::Checkpoint {
@@ -395,10 +404,17 @@ impl Run {
             metadata: AgentMetadata {
                 learner: self.config.learner,
                 ruleset: self.config.ruleset,
-                network: self.config.network,
+                network: self.config.shape(),
                 step: self.learner.step(),
                 games: self.counters.games,
-                simulations: self.config.evaluation.simulations,
+                simulations: match self.config.learner {
+                    LearnerName::Gumbel => self.config.evaluation.simulations,
+                    LearnerName::Value => 0,
+                },
+                depth: match self.config.learner {
+                    LearnerName::Gumbel => 0,
+                    LearnerName::Value => self.config.evaluation.depth,
+                },
             },
             weights: self.weights.clone(),
         }

@@ -32,6 +32,8 @@ struct Columns {
     policies: Vec<f32>,
     /// `f32[W, 4]`: win, draw, loss, margin as searched.
     values: Vec<f32>,
+    /// `u8[W]`: whether the move played was that of the search.
+    followed: Vec<u8>,
 }
 
 /// Puts the games of all groups into a run's state.
@@ -40,14 +42,15 @@ struct Columns {
 /// [`StateError::Json`] when a generator does not tell its state.
 pub fn put_games(
     groups: &[Group],
-    columns: usize,
+    config: &Config,
     state: &mut State<'_>,
 ) -> Result<(), StateError> {
     let mut all = Columns::default();
     for game in groups.iter().flat_map(Group::games) {
         all.push(game)?;
     }
-    let width = 2 * columns + 3;
+    let width = 2 * config.ruleset.columns() + 3;
+    let columns = config.policy_columns();
     state.put_owned("games/positions", &[width], &all.positions);
     state.put_owned("games/sides", &[], &all.sides);
     state.put_owned("games/streams", &[4], &all.streams);
@@ -55,7 +58,10 @@ pub fn put_games(
     state.put_owned("games/waiting", &[], &all.waiting);
     state.put_owned("waiting/observations", &[width], &all.observations);
     state.put_owned("waiting/sides", &[], &all.movers);
-    state.put_owned("waiting/policies", &[columns], &all.policies);
+    if columns > 0 {
+        state.put_owned("waiting/policies", &[columns], &all.policies);
+    }
+    state.put_owned("waiting/followed", &[], &all.followed);
     state.put_owned("waiting/values", &[4], &all.values);
     Ok(())
 }
@@ -69,8 +75,7 @@ pub fn take_games(
     state: &mut State<'_>,
     config: &Config,
 ) -> Result<Result<Vec<Group>, usize>, StateError> {
-    let columns = config.ruleset.columns();
-    let all = Columns::take(state, columns)?;
+    let all = Columns::take(state, config)?;
     let play = &config.selfplay;
     let count = all.sides.len();
     if count != play.groups * play.games {
@@ -105,12 +110,14 @@ impl Columns {
             self.policies.extend(&sample.policy);
             self.values.extend(searched.chances);
             self.values.push(searched.margin);
+            self.followed.push(searched.followed.into());
         }
         Ok(())
     }
 
-    fn take(state: &mut State<'_>, columns: usize) -> Result<Columns, StateError> {
-        let width = 2 * columns + 3;
+    fn take(state: &mut State<'_>, config: &Config) -> Result<Columns, StateError> {
+        let width = 2 * config.ruleset.columns() + 3;
+        let columns = config.policy_columns();
         let sides: Vec<u8> = state.take("games/sides", &[])?;
         let games = sides.len();
         let movers: Vec<u8> = state.take("waiting/sides", &[])?;
@@ -123,7 +130,11 @@ impl Columns {
             waiting: state.take_rows("games/waiting", games, &[])?,
             observations: state.take_rows("waiting/observations", samples, &[width])?,
             movers,
-            policies: state.take_rows("waiting/policies", samples, &[columns])?,
+            policies: match columns {
+                0 => Vec::new(),
+                _ => state.take_rows("waiting/policies", samples, &[columns])?,
+            },
+            followed: state.take_rows("waiting/followed", samples, &[])?,
             values: state.take_rows("waiting/values", samples, &[4])?,
         };
         let mut left = samples as u64;
@@ -165,14 +176,14 @@ impl Columns {
             position,
             stream: rng::stream_of_words([words[0], words[1], words[2], words[3]]),
             plies: self.counts[2 * row + 1],
-            waiting: waiting
-                .map(|at| self.searched(at, config.ruleset.columns()))
-                .collect(),
+            waiting: waiting.map(|at| self.searched(at, config)).collect(),
         })
     }
 
     /// Returns a position that waits for its target, and what its search found.
-    fn searched(&self, row: usize, columns: usize) -> (Sample, Searched) {
+    fn searched(&self, row: usize, config: &Config) -> (Sample, Searched) {
+        let columns = config.ruleset.columns();
+        let policy = config.policy_columns();
         let width = 2 * columns + 3;
         let observation = self.observations[row * width..(row + 1) * width].to_vec();
         let values = &self.values[4 * row..4 * row + 4];
@@ -181,10 +192,11 @@ impl Columns {
             lead: i32::from(observation[2 * columns]) - i32::from(observation[2 * columns + 1]),
             chances: [values[0], values[1], values[2]],
             margin: values[3],
+            followed: self.followed[row] != 0,
         };
         let sample = Sample {
             observation,
-            policy: self.policies[row * columns..(row + 1) * columns].to_vec(),
+            policy: self.policies[row * policy..(row + 1) * policy].to_vec(),
             chances: searched.chances,
             margin: 0.0,
         };

@@ -1,4 +1,8 @@
-//! Self-play: groups of games in lockstep, searched together.
+//! Self-play: groups of games in lockstep.
+//!
+//! Learner `gumbel` searches the games of a group together, learner `value` one after another.
+
+use std::sync::Arc;
 
 use super::TrainError;
 use super::config::Config;
@@ -6,11 +10,19 @@ use super::network::TorchEvaluator;
 use super::replay::Sample;
 use super::target::{self, Searched, ValueTarget};
 use crate::batch::opening::draw_moves;
+use crate::policy::agent_file::Learner;
+use crate::policy::value::{ValueLeaf, ValueNetwork};
 use crate::policy::weights::Weights;
 use crate::position::Position;
 use crate::rng::{self, Purpose, Xoshiro128PlusPlus};
 use crate::ruleset::Ruleset;
-use crate::search::{GumbelConfig, GumbelSearch, RootResult};
+use crate::search::{
+    AlphaBetaConfig, AlphaBetaSearch, EndgameTable, GumbelConfig, GumbelSearch, LeafEvaluator,
+    RootResult, SearchLimit, SearchResult,
+};
+
+/// Bytes of the table of an alpha-beta search of self-play, which is shallow.
+const SEARCH_TABLE: u64 = 1 << 18;
 
 /// What a group has played since it was last asked.
 #[derive(Clone, Debug, Default)]
@@ -23,7 +35,7 @@ pub struct Played {
     pub plies: u64,
     /// Positions searched.
     pub positions: u64,
-    /// Positions evaluated by the network.
+    /// Positions evaluated by the network; of learner `value`, those that the searches visited.
     pub evaluations: u64,
     /// Entropy of the improved policies in nats, summed over the positions searched.
     pub entropy: f64,
@@ -36,8 +48,16 @@ pub struct Played {
 #[derive(Debug)]
 pub struct Group {
     games: Vec<Game>,
-    search: GumbelSearch,
+    search: Search,
     config: Config,
+}
+
+/// How the games of a group are searched.
+#[derive(Debug)]
+enum Search {
+    Gumbel(GumbelSearch),
+    /// By alpha-beta, with exact values from a table.
+    Value(Option<Arc<EndgameTable>>),
 }
 
 #[derive(Debug)]
@@ -76,17 +96,28 @@ impl Group {
     /// Goes on with games in progress.
     pub(super) fn of_games(config: &Config, games: Vec<Game>) -> Group {
         let play = &config.selfplay;
-        Group {
-            games,
-            search: GumbelSearch::new(GumbelConfig {
+        let search = match config.learner {
+            Learner::Gumbel => Search::Gumbel(GumbelSearch::new(GumbelConfig {
                 simulations: play.simulations,
                 max_considered: play.max_considered,
                 c_visit: play.c_visit,
                 c_scale: play.c_scale,
                 gumbel_scale: 1.0,
                 margin_weight: play.margin_weight,
-            }),
+            })),
+            Learner::Value => Search::Value(None),
+        };
+        Group {
+            games,
+            search,
             config: config.clone(),
+        }
+    }
+
+    /// Lets the searches of learner `value` take exact values from a table of the same rules.
+    pub fn use_table(&mut self, table: &Arc<EndgameTable>) {
+        if let Search::Value(used) = &mut self.search {
+            *used = Some(Arc::clone(table));
         }
     }
 
@@ -115,24 +146,66 @@ impl Group {
     /// # Errors
     /// [`TrainError::Evaluator`] when the network fails.
     pub fn play(&mut self, weights: &Weights) -> Result<Played, TrainError> {
-        let mut evaluator = TorchEvaluator::new(weights)?;
-        let mut played = Played::default();
-        for _ in 0..self.config.selfplay.plies {
-            let roots: Vec<Position> = self.positions().collect();
-            let mut streams: Vec<Xoshiro128PlusPlus> =
-                self.games.iter().map(|game| game.stream.clone()).collect();
-            let results = self.search.run(&roots, &mut evaluator, &mut streams)?;
-            for ((game, result), stream) in self.games.iter_mut().zip(results).zip(streams) {
-                game.stream = stream;
-                game.advance(result, &self.config, &mut played);
-            }
-        }
+        let (games, config) = (&mut self.games, &self.config);
+        let mut played = match &mut self.search {
+            Search::Gumbel(search) => play_gumbel(games, search, weights, config)?,
+            Search::Value(table) => play_value(games, table.as_ref(), weights, config)?,
+        };
         for game in &mut self.games {
             game.hand_out_old(&self.config, &mut played);
         }
-        played.evaluations = evaluator.evaluated();
         Ok(played)
     }
+}
+
+/// Plays the plies of an iteration by Gumbel search, all games of a group together.
+fn play_gumbel(
+    games: &mut [Game],
+    search: &mut GumbelSearch,
+    weights: &Weights,
+    config: &Config,
+) -> Result<Played, TrainError> {
+    let mut evaluator = TorchEvaluator::new(weights)?;
+    let mut played = Played::default();
+    for _ in 0..config.selfplay.plies {
+        let roots: Vec<Position> = games.iter().map(|game| game.position).collect();
+        let mut streams: Vec<Xoshiro128PlusPlus> =
+            games.iter().map(|game| game.stream.clone()).collect();
+        let results = search.run(&roots, &mut evaluator, &mut streams)?;
+        for ((game, result), stream) in games.iter_mut().zip(results).zip(streams) {
+            game.stream = stream;
+            game.advance(result, config, &mut played);
+        }
+    }
+    played.evaluations = evaluator.evaluated();
+    Ok(played)
+}
+
+/// Plays the plies of an iteration by alpha-beta over the value network.
+fn play_value(
+    games: &mut [Game],
+    table: Option<&Arc<EndgameTable>>,
+    weights: &Weights,
+    config: &Config,
+) -> Result<Played, TrainError> {
+    let mut leaf = ValueLeaf::new(Arc::new(ValueNetwork::new(weights.clone())?));
+    if let Some(table) = table {
+        leaf = leaf.with_table(Arc::clone(table));
+    }
+    let limits = AlphaBetaConfig {
+        table_bytes: Some(SEARCH_TABLE),
+        ..AlphaBetaConfig::new(SearchLimit::Depth(config.value.depth))
+    };
+    let mut search = AlphaBetaSearch::with_evaluator(limits, leaf)?;
+    let mut played = Played::default();
+    for _ in 0..config.selfplay.plies {
+        for game in &mut *games {
+            let found = search.value(&game.position)?;
+            played.evaluations += found.nodes;
+            game.advance_value(&found, config, &mut played);
+        }
+    }
+    Ok(played)
 }
 
 impl Game {
@@ -162,6 +235,7 @@ impl Game {
             lead: position.board().lead(position.to_move()),
             chances: [result.win, draw, result.loss],
             margin: result.margin,
+            followed: true,
         };
         let sample = Sample {
             observation: position.observation(),
@@ -170,8 +244,41 @@ impl Game {
             margin: 0.0,
         };
         self.waiting.push((sample, searched));
+        self.play(usize::from(result.column), config, played);
+    }
+
+    /// Plays the column found, or a random one, keeps the position for training, and starts the
+    /// next game if this one has ended.
+    fn advance_value(&mut self, found: &SearchResult, config: &Config, played: &mut Played) {
+        let position = self.position;
+        let legal = position.legal_moves();
+        let drawn = rng::unit(&mut self.stream) < config.value.explore;
+        let random = drawn.then(|| rng::below(&mut self.stream, legal.len() as u32) as usize);
+        let column = random.and_then(|nth| legal.nth(nth));
+        let column = column.unwrap_or(found.column);
+        let lead = position.board().lead(position.to_move());
+        let searched = Searched {
+            side: position.to_move(),
+            lead,
+            chances: [0.0; 3],
+            margin: found.value as f32 / ValueLeaf::UNITS as f32 - lead as f32,
+            followed: column == found.column,
+        };
+        let sample = Sample {
+            observation: position.observation(),
+            policy: Vec::new(),
+            chances: [0.0; 3],
+            margin: 0.0,
+        };
+        played.positions += 1;
+        self.waiting.push((sample, searched));
+        self.play(column, config, played);
+    }
+
+    /// Plays a column and starts the next game if this one has ended.
+    fn play(&mut self, column: usize, config: &Config, played: &mut Played) {
         // The search chooses among legal columns only.
-        self.position = position.play_legal(usize::from(result.column)).0;
+        self.position = self.position.play_legal(column).0;
         self.plies += 1;
         if self.position.is_over() {
             self.finish(config, played);

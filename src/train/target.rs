@@ -15,6 +15,9 @@ pub struct Searched {
     pub chances: [f32; 3],
     /// Searched future margin in seeds.
     pub margin: f32,
+    /// Whether the move played says how the position is to be played: what follows a move drawn at
+    /// random says nothing of its value.
+    pub followed: bool,
 }
 
 /// Targets of one position, from the view of its side to move.
@@ -70,7 +73,7 @@ impl Searched {
 /// With `G` the lambda return and `V` the searched value, all seen from the mover of `t`:
 /// `G_t = (1 - lambda) V_t + lambda G_(t+1)`, the end in place of `G` after the last move (after
 /// Sutton 1988; a searched value looks ahead itself, so the position's own counts as the first).
-/// The seeds taken between the two positions are added to the margin. The target is `G_t` moved
+/// After a move that was drawn at random `G_t = V_t`. The seeds taken between the two positions are added to the margin. The target is `G_t` moved
 /// towards the end by `outcome`.
 pub fn finished(game: &[Searched], end: &Position, config: &ValueTargetConfig) -> Vec<ValueTarget> {
     let Some(outcome) = end.outcome() else {
@@ -111,9 +114,10 @@ fn lambda_returns(
     let mut returns = vec![end; game.len()];
     let (mut later, mut at) = (end, end_at);
     for (searched, slot) in game.iter().zip(&mut returns).rev() {
-        later = searched
-            .target()
-            .mixed(later.seen_from(searched, at), lambda);
+        later = searched.target().mixed(
+            later.seen_from(searched, at),
+            if searched.followed { lambda } else { 0.0 },
+        );
         *slot = later;
         at = (searched.side, searched.lead);
     }

@@ -180,6 +180,15 @@ impl<E: LeafEvaluator> AlphaBetaSearch<E> {
         }
     }
 
+    /// Searches a position as [`AlphaBetaSearch::search`] does, without the line.
+    ///
+    /// # Errors
+    /// As [`AlphaBetaSearch::search`].
+    #[cfg_attr(not(feature = "train"), allow(dead_code))]
+    pub(crate) fn value(&mut self, position: &Position) -> Result<SearchResult, SearchError> {
+        self.run(position, false)
+    }
+
     fn run(&mut self, position: &Position, line: bool) -> Result<SearchResult, SearchError> {
         if let Some(reason) = position.end_reason() {
             return Err(SearchError::Over { reason });
