@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use endodoi::policy::agent_file::AgentFile;
+use endodoi::policy::agent_file::{AgentFile, Learner};
 use endodoi::policy::{Agent, AgentSearch};
 use endodoi::rng::{self, Purpose};
 use endodoi::train::TrainError;
@@ -33,6 +33,26 @@ fn steady(columns: i64) -> Config {
     config.replay.ratio = 0.7;
     config.replay.capacity = 400;
     config.evaluation.final_games = 0;
+    config
+}
+
+/// The same with learner `value`.
+fn value(columns: i64) -> Config {
+    let gumbel = steady(columns);
+    let mut config = Config::of_learner(Learner::Value, rules(columns));
+    config.budget = gumbel.budget;
+    config.value.units = 16;
+    config.value.hidden = 8;
+    config.value.table_seeds = 3;
+    config.selfplay.plies = 4;
+    config.selfplay.groups = gumbel.selfplay.groups;
+    config.selfplay.games = gumbel.selfplay.games;
+    config.replay = gumbel.replay;
+    config.optimiser.batch = gumbel.optimiser.batch;
+    config.evaluation.every = 0.0;
+    config.evaluation.final_games = 0;
+    config.output = gumbel.output;
+    config.workers = 1;
     config
 }
 
@@ -107,8 +127,9 @@ fn a_run_stopped_again_and_again_is_the_run_at_one_go() {
     let mut short_horizon = steady(4);
     short_horizon.value_target.horizon = 3;
     short_horizon.seed = 5;
+    let learners = [steady(3), whole_games, short_horizon, value(4)];
     let mut stopped = 0;
-    for (number, config) in [steady(3), whole_games, short_horizon].iter().enumerate() {
+    for (number, config) in learners.iter().enumerate() {
         let folder = tempfile::tempdir().unwrap();
         let expected = at_one_go(config, &folder.path().join("whole"));
         assert_eq!(expected.agent.metadata.step, 60);

@@ -81,7 +81,7 @@ fn the_rounded_network_is_close_to_its_twin_in_floating_point() {
         (6, 4.0),
         (10, 1.0),
         (50, 1.0),
-        (64, 8.0),
+        (64, 2.0),
     ] {
         let network = network(columns, 3, scale);
         let mut scratch = Vec::new();
@@ -133,7 +133,8 @@ fn sums_made_from_those_of_a_near_position_give_the_same_value() {
                 other[pit] += 1;
                 other[(pit + 1) % board.len()] += 300;
                 let alone = network.margin(&other, None, &mut scratch);
-                assert_eq!(network.margin(&other, Some(&near), &mut scratch), alone);
+                let from_near = network.margin(&other, Some(&near), &mut scratch);
+                assert_eq!(from_near.to_bits(), alone.to_bits());
                 used += 1;
             }
         }
@@ -183,8 +184,8 @@ fn minimax(position: &Position, depth: u32, leaf: &mut ValueLeaf) -> i32 {
     }
     if depth == 0 {
         let rest = position.board().seeds_on_board() as i32 * ValueLeaf::UNITS;
-        let lead = position.board().lead(mover) * ValueLeaf::UNITS;
-        return lead + leaf.margin(&pits(position)).clamp(-rest, rest);
+        let before = position.board().lead(mover) * ValueLeaf::UNITS;
+        return before + leaf.margin(&pits(position)).clamp(-rest, rest);
     }
     let replies = position.legal_moves().iter();
     let values = replies.map(|column| -minimax(&position.play(column).unwrap(), depth - 1, leaf));

@@ -401,7 +401,11 @@ class AlphaBeta(CorePolicy):
 
 
 class Agent(CorePolicy):
-    """A trained agent: tree search over its network, without torch. Make one with `Agent.load`."""
+    """A trained agent, without torch. Make one with `Agent.load`.
+
+    An agent of learner ``gumbel`` searches a tree over its network and plays on any size; one of
+    learner ``value`` searches by alpha-beta with its network at the leaves, on its own size.
+    """
 
     @classmethod
     def load(
@@ -409,6 +413,7 @@ class Agent(CorePolicy):
         path: str | os.PathLike[str],
         *,
         simulations: int | None = None,
+        depth: int | None = None,
         ruleset: Ruleset | None = None,
     ) -> Agent:
         """Load an agent from its file or from the folder of a training run.
@@ -418,22 +423,28 @@ class Agent(CorePolicy):
         path : path
             A safetensors file, or a run's folder: its best agent if there is one, else its latest.
         simulations : int, optional
-            Simulations for each move; by default the number the agent was trained with. 0 plays
-            the network's first choice without a search.
+            Simulations for each move of a Gumbel agent; by default the number its file names.
+            0 plays the network's first choice without a search.
+        depth : int, optional
+            Plies that a value agent looks ahead, at most 64; by default the number its file names.
+            0 plays the move after which the network expects most.
         ruleset : Ruleset, optional
-            The rules of the games; by default those it was trained on. Any size fits the network.
+            The rules of the games; by default those it was trained on.
 
         Raises
         ------
         AgentError
             If the file cannot be used; the message says why.
+        PolicyError
+            If the agent does not search in that way, or not so far.
         """
-        player = Player.agent(os.fspath(path), simulations)
+        player = Player.agent(os.fspath(path), simulations, depth)
         return cls(player, player.ruleset if ruleset is None else ruleset)
 
     @property
     def metadata(self) -> dict[str, Any]:
-        """What the file says: ``ruleset``, ``step``, ``games``, ``simulations``."""
+        """What the file says: ``learner``, ``ruleset``, ``step``, ``games``, ``simulations``,
+        ``depth``."""
         return self._player.metadata or {}
 
 
@@ -444,7 +455,8 @@ def from_spec(spec: str, *, ruleset: Ruleset | None = None, seed: int = 0) -> Co
     ----------
     spec : str
         ``random``, ``greedy``, ``perfect``, ``alphabeta:N``, ``alphabeta:nodes=N``,
-        ``alphabeta:seconds=S``, ``mcts:N``, ``agent:FILE_OR_RUN_DIR[@sims=N|@mcts=N|@none]``.
+        ``alphabeta:seconds=S``, ``mcts:N``, ``agent:FILE_OR_RUN_DIR`` with ``@sims=N``,
+        ``@mcts=N``, ``@depth=N``, ``@nodes=N``, ``@seconds=S`` or ``@none``.
     ruleset : Ruleset, optional
         The rules of the games.
     seed : int

@@ -55,7 +55,7 @@ pub struct Group {
 /// How the games of a group are searched.
 #[derive(Debug)]
 enum Search {
-    Gumbel(GumbelSearch),
+    Gumbel(Box<GumbelSearch>),
     /// By alpha-beta, with exact values from a table.
     Value(Option<Arc<EndgameTable>>),
 }
@@ -97,14 +97,14 @@ impl Group {
     pub(super) fn of_games(config: &Config, games: Vec<Game>) -> Group {
         let play = &config.selfplay;
         let search = match config.learner {
-            Learner::Gumbel => Search::Gumbel(GumbelSearch::new(GumbelConfig {
+            Learner::Gumbel => Search::Gumbel(Box::new(GumbelSearch::new(GumbelConfig {
                 simulations: play.simulations,
                 max_considered: play.max_considered,
                 c_visit: play.c_visit,
                 c_scale: play.c_scale,
                 gumbel_scale: 1.0,
                 margin_weight: play.margin_weight,
-            })),
+            }))),
             Learner::Value => Search::Value(None),
         };
         Group {

@@ -233,26 +233,23 @@ impl Work<'_> {
             sums,
         } = self;
         let units = sums.len();
-        match from {
-            Some(near) => {
-                sums.copy_from_slice(&near.sums);
-                for (pit, (&now, &then)) in pits.iter().zip(&near.pits).enumerate() {
-                    if now != then {
-                        let gone = &network.rows[network.row_of(pit, then)..][..units];
-                        let come = &network.rows[network.row_of(pit, now)..][..units];
-                        for ((sum, gone), come) in sums.iter_mut().zip(gone).zip(come) {
-                            *sum = sum.wrapping_sub(*gone).wrapping_add(*come);
-                        }
+        if let Some(near) = from {
+            sums.copy_from_slice(&near.sums);
+            for (pit, (&now, &then)) in pits.iter().zip(&near.pits).enumerate() {
+                if now != then {
+                    let gone = &network.rows[network.row_of(pit, then)..][..units];
+                    let come = &network.rows[network.row_of(pit, now)..][..units];
+                    for ((sum, gone), come) in sums.iter_mut().zip(gone).zip(come) {
+                        *sum = sum.wrapping_sub(*gone).wrapping_add(*come);
                     }
                 }
             }
-            None => {
-                sums.copy_from_slice(&network.bias);
-                for (pit, &seeds) in pits.iter().enumerate() {
-                    let row = &network.rows[network.row_of(pit, seeds)..][..units];
-                    for (sum, weight) in sums.iter_mut().zip(row) {
-                        *sum = sum.wrapping_add(*weight);
-                    }
+        } else {
+            sums.copy_from_slice(&network.bias);
+            for (pit, &seeds) in pits.iter().enumerate() {
+                let row = &network.rows[network.row_of(pit, seeds)..][..units];
+                for (sum, weight) in sums.iter_mut().zip(row) {
+                    *sum = sum.wrapping_add(*weight);
                 }
             }
         }
