@@ -443,8 +443,11 @@ class Agent(CorePolicy):
 
     @property
     def metadata(self) -> dict[str, Any]:
-        """What the file says: ``learner``, ``ruleset``, ``step``, ``games``, ``simulations``,
-        ``depth``."""
+        """What the file says.
+
+        ``learner``, ``ruleset``, ``step``, ``games``, ``simulations`` (of a Gumbel agent),
+        ``depth`` (of a value agent).
+        """
         return self._player.metadata or {}
 
 
