@@ -455,3 +455,31 @@ fn any_setting_can_be_given_as_an_option() {
     assert_eq!(status, Some(2));
     assert!(said.contains("--set is network"), "{said}");
 }
+
+#[test]
+fn where_there_is_no_terminal_every_measurement_has_a_plain_line() {
+    let folder = tempfile::tempdir().expect("folder");
+    let file = folder.path().join("short.toml");
+    fs::write(&file, config(5).to_toml().expect("TOML")).expect("written");
+    let path = folder.path().join("run");
+    let output = Command::new(env!("CARGO_BIN_EXE_endodoi-train"))
+        .arg("--config")
+        .arg(file)
+        .arg("--out")
+        .arg(&path)
+        .output()
+        .expect("started");
+    let said = String::from_utf8(output.stderr).expect("text");
+    assert!(!said.contains('\x1b'), "{said}");
+    let measured = reports(&path)
+        .iter()
+        .filter(|report| report["regret"].is_object())
+        .count();
+    assert!(measured > 0);
+    // A slow machine shows lines for the time passed as well.
+    assert!(said.matches("regret: ").count() >= measured, "{said}");
+    let last = said.lines().rfind(|line| line.contains("regret: "));
+    let last = last.expect("shown");
+    assert!(last.contains("step 5 | "), "{last}");
+    assert!(last.contains("best agent: step "), "{last}");
+}

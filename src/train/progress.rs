@@ -15,11 +15,11 @@ const PLAIN_EVERY: Duration = Duration::from_secs(10);
 /// How a run is shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum Show {
-    /// On the error output: a few lines that are written over on a terminal, and one plain line
-    /// every ten seconds elsewhere
+    /// On the error output: a few lines that are written over on a terminal, and elsewhere one plain
+    /// line every ten seconds and after a measurement
     #[default]
     Auto,
-    /// On the error output: one plain line every ten seconds
+    /// On the error output: one plain line every ten seconds and after a measurement
     Plain,
     /// On the standard output, for programs: a line {"report": ...} for every line of
     /// metrics.jsonl, and {"say": ...} for what is said
@@ -71,7 +71,7 @@ impl Progress {
         }
     }
 
-    /// Shows a report, unless a plain line was written a moment ago.
+    /// Shows a report, unless a plain line was written a moment ago and nothing was measured.
     pub fn show(&mut self, report: &Report) {
         keep(&mut self.scores, report.scores.as_ref());
         keep(&mut self.regret, report.regret.as_ref());
@@ -82,7 +82,9 @@ impl Progress {
             Show::Auto | Show::Plain => {}
         }
         let report = self.filled(report);
-        let due = self.live || self.last.is_none_or(|last| last.elapsed() >= PLAIN_EVERY);
+        let measured = report.scores.is_some() || report.regret.is_some();
+        let waited = self.last.is_none_or(|last| last.elapsed() >= PLAIN_EVERY);
+        let due = self.live || measured || waited;
         if !due {
             return;
         }
