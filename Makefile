@@ -32,7 +32,7 @@ endif
 ifneq ($(origin SECONDS),command line)
 override SECONDS :=
 endif
-unexport COLUMNS OUT VARIANT MINUTES SEED SECONDS PEERS BOARDS
+unexport COLUMNS LEARNER OUT VARIANT MINUTES SEED SECONDS PEERS BOARDS
 
 # ---- libtorch: the user's own, all of PyTorch (CUDA=1), or the lean set-up
 
@@ -66,7 +66,7 @@ PYTHON_CARGO := env PYO3_PYTHON="$(CURDIR)/$(BIN)/python" cargo
 help: ## list the doors
 	@echo 'make DOOR, where DOOR is one of'
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1\t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 22
-	@echo 'train takes VARIANT=en-dodoi COLUMNS=6 MINUTES=5 SEED=0 OUT=FOLDER (these are the defaults);'
+	@echo 'train takes LEARNER=value VARIANT=en-dodoi COLUMNS=6 MINUTES=5 SEED=0 OUT=FOLDER (these are the defaults);'
 	@echo 'train, test, lint and docs take CUDA=1 or LIBTORCH=FOLDER;'
 	@echo 'bench takes SECONDS=0.15 for each figure, BOARDS="2x6 2x50" and PEERS=1 (installs the other simulators)'
 
@@ -75,7 +75,7 @@ SIZE = $(or $(COLUMNS),$(if $(filter-out en-dodoi,$(VARIANT)),,6))
 
 train: build trainer ## set everything up, train an agent and show how well it plays
 	@ENDODOI_TRAIN="$(TARGET)/release/endodoi-train" $(BIN)/endodoi train \
-		$(if $(VARIANT),--variant '$(VARIANT)') $(if $(SIZE),--columns '$(SIZE)') \
+		$(if $(LEARNER),--learner '$(LEARNER)') $(if $(VARIANT),--variant '$(VARIANT)') $(if $(SIZE),--columns '$(SIZE)') \
 		$(if $(MINUTES),--minutes '$(MINUTES)') $(if $(SEED),--seed '$(SEED)') $(if $(OUT),--out '$(OUT)')
 
 test: test-rust test-train test-python ## run every test, those of the trainer included

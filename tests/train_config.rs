@@ -5,6 +5,7 @@
 
 use std::path::Path;
 
+use endodoi::policy::agent_file::Learner;
 use endodoi::train::TrainError;
 use endodoi::train::config::Config;
 use endodoi::{Ruleset, RulesetFields, Variant};
@@ -13,8 +14,11 @@ fn table(text: &str) -> toml::Table {
     text.parse().unwrap()
 }
 
+/// Reads settings of learner `gumbel`, unless they name the other one.
 fn load(text: &str) -> Result<Config, TrainError> {
-    Config::load(None, table(text))
+    let mut given = table(text);
+    given.entry("learner").or_insert_with(|| "gumbel".into());
+    Config::load(None, given)
 }
 
 fn refusal(text: &str) -> String {
@@ -23,6 +27,10 @@ fn refusal(text: &str) -> String {
 
 #[test]
 fn nothing_given_means_the_defaults_of_the_variant() {
+    assert_eq!(
+        Config::load(None, toml::Table::new()).unwrap(),
+        Config::of_learner(Learner::Value, Variant::EnDodoi.ruleset())
+    );
     assert_eq!(
         load("").unwrap(),
         Config::of_ruleset(Variant::EnDodoi.ruleset())
@@ -67,7 +75,7 @@ fn options_win_over_the_file_and_the_file_over_defaults() {
     assert_eq!(config.ruleset.seeds_per_pit(), 3);
     assert_eq!(config.budget.minutes, Some(0.5));
     assert!((config.replay.ratio - 1.0).abs() < 1e-12);
-    let defaults = Config::of_ruleset(config.ruleset);
+    let defaults = Config::of_learner(Learner::Value, config.ruleset);
     assert_eq!(config.optimiser, defaults.optimiser);
 }
 

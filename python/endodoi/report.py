@@ -146,8 +146,7 @@ def results_of(evaluation: dict[str, Any]) -> list[str]:
     for result in (evaluation, evaluation.get("other")):
         if result is None:
             continue
-        searched = result.get("simulations")
-        how = f", {searched} simulations a move" if searched else ""
+        how = f", {result['search']}" if "search" in result else ""
         step = f", step {result['step']:,}" if "step" in result else ""
         parts.append(
             table_html(

@@ -102,9 +102,9 @@ class TrainResult:
         """The results of the final games against fixed opponents, if they were played."""
         return read_json(self.run / "evaluation.json")
 
-    def load(self, *, simulations: int | None = None) -> Agent:
+    def load(self, *, simulations: int | None = None, depth: int | None = None) -> Agent:
         """Load the agent as a policy; see `Agent.load`."""
-        return Agent.load(self.agent, simulations=simulations)
+        return Agent.load(self.agent, simulations=simulations, depth=depth)
 
     def reports(self) -> list[dict[str, Any]]:
         """Read the measurements, oldest first, as docs/formats.md describes them."""
@@ -169,6 +169,7 @@ def numbers_of(report: Mapping[str, Any], before: str = "") -> Iterator[tuple[st
 def train(
     config: str | os.PathLike[str] | None = None,
     *,
+    learner: str | None = None,
     variant: str | None = None,
     columns: int | None = None,
     seeds_per_pit: int | None = None,
@@ -193,6 +194,9 @@ def train(
     ----------
     config : path, optional
         A configuration file in TOML; the other arguments win over it.
+    learner : str, optional
+        ``"value"`` (the default) for an agent that plays by alpha-beta, ``"gumbel"`` for one that
+        searches a tree and plays on any size; docs/trainer.md compares them.
     variant, columns, seeds_per_pit
         The rules, as in `Ruleset`.
     minutes, steps, games
@@ -237,6 +241,7 @@ def train(
     """
     values = {
         "config": config,
+        "learner": learner,
         "variant": variant,
         "columns": columns,
         "seeds-per-pit": seeds_per_pit,

@@ -19,6 +19,7 @@ __all__ = ["add_training", "train_command"]
 
 OPTIONS = {
     "config": "configuration file in TOML; the options win over it",
+    "learner": "value (the default) or gumbel",
     "variant": "en-dodoi, en-gehe or cross-endodoi",
     "columns": "pits in a row",
     "minutes": "minutes of training (default 5)",

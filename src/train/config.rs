@@ -371,7 +371,7 @@ impl Config {
             .try_into()
             .map_err(|error| refuse(format!("ruleset: {}", tidy(&error))))?;
         let learner = match given.get("learner") {
-            None => Learner::Gumbel,
+            None => Learner::Value,
             Some(toml::Value::String(name)) => name.parse().map_err(refuse)?,
             Some(other) => return Err(refuse(format!("learner is {other}, expected a text"))),
         };

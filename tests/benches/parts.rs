@@ -8,15 +8,19 @@
 #![allow(clippy::expect_used, clippy::panic)]
 
 use std::ops::ControlFlow;
+use std::sync::Arc;
 
 use divan::Bencher;
 use divan::counter::ItemsCount;
 use endodoi::batch::{Batch, BatchConfig, ChildArrays, Seeds, StepArrays};
 use endodoi::policy::PolicySpec;
+use endodoi::policy::value::{ValueLeaf, ValueNetwork, ValueSizes};
+use endodoi::policy::weights::Weights;
 use endodoi::reference::{b4_pit, s6_laps};
 use endodoi::rng::{self, Purpose};
 use endodoi::search::{
-    AlphaBetaConfig, AlphaBetaSearch, MctsConfig, MctsTree, Playouts, SearchResult, alpha_beta,
+    AlphaBetaConfig, AlphaBetaSearch, LeafEvaluator, MctsConfig, MctsTree, Playouts, SearchResult,
+    alpha_beta,
 };
 use endodoi::simulate::{GameTable, Instructions, SimulateConfig, simulate};
 use endodoi::{Position, Ruleset, RulesetFields, Side, Variant, perft};
@@ -326,5 +330,84 @@ fn children_of_positions(bencher: Bencher<'_, '_>, columns: usize) {
             .iter()
             .map(|turn| seeds_of_children(&turn.before).len());
         assert_eq!(found.sum::<usize>(), children);
+    });
+}
+
+/// Boards of random games as the value network reads them.
+fn boards(columns: usize) -> Vec<Vec<u16>> {
+    let (positions, _) = random_game(columns, 3);
+    let open = positions.iter().filter(|position| !position.is_over());
+    let pits = |position: &Position| {
+        let observation = position.observation();
+        let pits = observation[..2 * columns].iter();
+        pits.map(|&seeds| seeds as u16).collect()
+    };
+    open.map(pits).collect()
+}
+
+/// Value network alone: evaluations with the widths of the trainer's defaults.
+#[divan::bench(consts = COLUMNS, args = Instructions::ALL.map(Instructions::name))]
+fn value_network<const C: usize>(bencher: Bencher<'_, '_>, set: &str) {
+    let sizes = ValueSizes {
+        columns: C,
+        levels: 16,
+        units: if C > 16 { 64 } else { 128 },
+        hidden: 32,
+    };
+    let weights = Weights::random(sizes, 1).expect("valid widths");
+    let set = Instructions::named(set).expect("a set of instructions");
+    let network = ValueNetwork::new(weights).expect("small weights");
+    let network = network.with_instructions(set);
+    let boards = boards(C);
+    let expected: f32 = boards.iter().map(|pits| network.plain(pits)).sum();
+    let mut scratch = Vec::new();
+    bencher
+        .counter(ItemsCount::new(boards.len()))
+        .bench_local(|| {
+            let values = boards
+                .iter()
+                .map(|pits| network.margin(pits, None, &mut scratch));
+            let sum: f32 = values.sum();
+            assert!(
+                (sum - expected).abs() < 0.05 * boards.len() as f32,
+                "{sum} {expected}"
+            );
+            sum
+        });
+}
+
+/// Value network after a position near by: the moves of a position, as a search meets them.
+#[divan::bench(args = COLUMNS)]
+fn value_network_of_children(bencher: Bencher<'_, '_>, columns: usize) {
+    let sizes = ValueSizes {
+        columns,
+        levels: 16,
+        units: if columns > 16 { 64 } else { 128 },
+        hidden: 32,
+    };
+    let weights = Weights::random(sizes, 1).expect("valid widths");
+    let network = ValueNetwork::new(weights).expect("small weights");
+    let mut leaf = ValueLeaf::new(Arc::new(network));
+    let row = |position: &Position| -> Vec<u16> {
+        let pits = &position.observation()[..2 * columns];
+        pits.iter().map(|&seeds| seeds as u16).collect()
+    };
+    let (positions, _) = random_game(columns, 3);
+    let families: Vec<(Vec<u16>, Vec<Vec<u16>>)> = positions
+        .iter()
+        .map(|position| {
+            let moves = position.legal_moves().iter();
+            let children = moves.map(|column| row(&position.play(column).expect("legal")));
+            (row(position), children.collect())
+        })
+        .collect();
+    let count: usize = families.iter().map(|(_, children)| children.len()).sum();
+    bencher.counter(ItemsCount::new(count)).bench_local(|| {
+        let mut sum = 0;
+        for (parent, children) in &families {
+            leaf.approach(parent);
+            sum += children.iter().map(|pits| leaf.margin(pits)).sum::<i32>();
+        }
+        sum
     });
 }

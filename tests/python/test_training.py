@@ -24,6 +24,8 @@ pytestmark = pytest.mark.train
 SIX = ed.Ruleset(columns=6)
 
 CONFIG = """
+learner = "gumbel"
+
 [evaluation]
 every = 0.0
 final_games = 4
