@@ -24,6 +24,12 @@ use crate::search::SolverOptions;
 /// no other measurement unless asked for.
 const EXAM_SEED: u64 = 1_000_001;
 
+/// Exams as solved once and for all, of the boards that take longest.
+const SOLVED: [&str; 2] = [
+    include_str!("exams/en-dodoi-2x6.json"),
+    include_str!("exams/cross-endodoi-2x6.json"),
+];
+
 /// Seconds after which a search stands in for the solver.
 const SOLVER_SECONDS: f64 = 20.0;
 
@@ -207,8 +213,8 @@ fn exam_config(config: &Config) -> ExamConfig {
     }
 }
 
-/// Reads the exam of a run's folder or of a run beside it, or solves it on this thread; it is then in
-/// the run's folder.
+/// Finds the exam among those that are solved, or solves it on this thread; it is then in the run's
+/// folder.
 fn find_exam(
     config: ExamConfig,
     folder: &RunFolder,
@@ -243,18 +249,18 @@ fn find_exam(
     Ok(exam)
 }
 
-/// Returns the exam of the folder, or of a run beside it, if it is the one asked for.
+/// Returns the exam of the folder, of those that come with the program, or of a run beside it, if
+/// one is the one asked for.
 fn read_exam(config: &ExamConfig, folder: &RunFolder) -> Option<Exam> {
-    let read = |path: PathBuf| {
-        let text = fs::read_to_string(path).ok()?;
-        Exam::from_json(config, &text).ok()
-    };
+    let parse = |text: &str| Exam::from_json(config, text).ok();
+    let read = |path: PathBuf| parse(&fs::read_to_string(path).ok()?);
+    let known = || SOLVED.into_iter().find_map(parse);
     let beside = || {
         let runs = folder.path().parent()?.read_dir().ok()?;
         runs.flatten()
             .find_map(|run| read(run.path().join("exam.json")))
     };
-    read(folder.exam()).or_else(beside)
+    read(folder.exam()).or_else(known).or_else(beside)
 }
 
 /// Plays the games of one measurement and lets the agent choose in the positions of the exam.
@@ -315,4 +321,85 @@ pub fn regret_of(agent: &AgentFile, exam: &Exam) -> Result<RegretScore, TrainErr
         seeds_lost: regret.all.seeds_lost.mean,
         seeds_lost_half: half.is_finite().then_some(half),
     })
+}
+
+#[cfg(test)]
+#[allow(clippy::expect_used)]
+mod tests {
+    use super::*;
+    use crate::arena::Reference;
+    use crate::ruleset::Variant;
+    use crate::ruleset::{Ruleset, RulesetFields};
+    use crate::search::EndgameTable;
+
+    fn quietly(_: crate::arena::ExamProgress) -> ControlFlow<()> {
+        ControlFlow::Continue(())
+    }
+
+    /// The exams that come with the program, with the settings that ask for them.
+    fn solved() -> impl Iterator<Item = (ExamConfig, Exam)> {
+        let six = |variant| {
+            let fields = RulesetFields {
+                columns: Some(6),
+                ..RulesetFields::default()
+            };
+            Ruleset::new(variant, &fields).expect("in range")
+        };
+        let boards = [six(Variant::EnDodoi), six(Variant::CrossEndodoi)];
+        SOLVED.into_iter().zip(boards).map(|(text, ruleset)| {
+            let config = exam_config(&Config::of_ruleset(ruleset));
+            let exam = Exam::from_json(&config, text).expect("the exam of the defaults");
+            (config, exam)
+        })
+    }
+
+    #[test]
+    fn exams_that_come_with_the_program_have_the_positions_that_are_drawn() {
+        for (config, exam) in solved() {
+            let quick = ExamConfig {
+                reference: Reference::AlphaBeta { depth: 1 },
+                ..config
+            };
+            let drawn = Exam::draw(&quick, None, &mut quietly).expect("drawn");
+            for (asked, drawn) in exam.questions().iter().zip(drawn.questions()) {
+                assert_eq!(asked.position, drawn.position);
+                assert!(asked.proven);
+            }
+            assert_eq!(exam.questions().len(), drawn.questions().len());
+        }
+    }
+
+    #[test]
+    fn exams_that_come_with_the_program_have_the_worths_of_a_table() {
+        for (config, exam) in solved() {
+            let most = 10;
+            let mut watch = |_| ControlFlow::Continue(());
+            let table = EndgameTable::build(&config.ruleset, most, Some(1), &mut watch);
+            let table = table.expect("built");
+            let few = exam
+                .questions()
+                .iter()
+                .filter(|asked| asked.position.board().seeds_on_board() <= most);
+            let mut compared = 0;
+            for asked in few {
+                for worth in &asked.moves {
+                    let child = asked.position.play(worth.column.into()).expect("legal");
+                    let rest = i32::from(table.value(&child).expect("in the table"));
+                    let lead = child.board().lead(asked.position.to_move());
+                    assert_eq!(worth.margin, lead - rest, "{}", asked.position);
+                    compared += 1;
+                }
+            }
+            assert!(compared > 50, "{compared}");
+        }
+    }
+
+    #[test]
+    #[ignore = "solves every position again, for half a minute"]
+    fn exams_that_come_with_the_program_are_those_of_the_solver() {
+        for (config, exam) in solved() {
+            let drawn = Exam::draw(&config, None, &mut quietly).expect("drawn");
+            assert_eq!(exam.questions(), drawn.questions());
+        }
+    }
 }
