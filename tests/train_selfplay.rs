@@ -51,9 +51,10 @@ fn positions_have_targets_of_their_own_side_on_legal_columns() {
     for columns in [3, 6, 20] {
         let config = config(columns);
         let mut group = Group::new(&config, 0, 0);
-        let played = group.play(&weights(&config)).unwrap();
+        let played = group.play(&weights(&config), 1.0).unwrap();
         assert_eq!(played.positions, 5 * 30);
-        assert!(played.evaluations >= played.positions);
+        assert!(played.evaluations > 0 && played.known > 0);
+        assert_eq!(played.policies, played.positions);
         assert!(!played.samples.is_empty());
         for sample in &played.samples {
             check_sample(&config, sample);
@@ -69,7 +70,7 @@ fn every_position_searched_is_handed_out_once() {
     let (mut searched, mut handed) = (0, 0);
     for _ in 0..8 {
         config.selfplay.plies = 7;
-        let played = group.play(&weights(&config)).unwrap();
+        let played = group.play(&weights(&config), 1.0).unwrap();
         searched += played.positions;
         handed += played.samples.len() as u64;
         // Only the positions within the horizon of a game in progress wait.
@@ -79,8 +80,54 @@ fn every_position_searched_is_handed_out_once() {
     // Without a horizon a position waits for the end of its game.
     config.value_target.horizon = 0;
     config.selfplay.plies = 1;
-    let played = Group::new(&config, 0, 0).play(&weights(&config)).unwrap();
+    let played = Group::new(&config, 0, 0)
+        .play(&weights(&config), 1.0)
+        .unwrap();
     assert!(played.samples.is_empty() && played.positions == 5);
+}
+
+#[test]
+fn simulations_rise_over_the_first_half_of_the_budget() {
+    let mut config = config(6);
+    config.selfplay.first_simulations = 2;
+    config.selfplay.simulations = 10;
+    config.selfplay.plies = 4;
+    let asked = |config: &Config, progress: f64| {
+        let mut group = Group::new(config, 0, 0);
+        let played = group.play(&weights(config), progress).unwrap();
+        played.evaluations + played.known
+    };
+    let counts = [0.0, 0.25, 0.5, 1.0].map(|progress| asked(&config, progress));
+    assert!(counts[0] < counts[1] && counts[1] < counts[2], "{counts:?}");
+    assert_eq!(counts[2], counts[3]);
+    config.selfplay.first_simulations = 10;
+    assert_eq!(asked(&config, 0.0), counts[3]);
+}
+
+#[test]
+fn quick_moves_teach_values_but_no_policy() {
+    let mut config = config(4);
+    config.selfplay.quick_simulations = 2;
+    config.selfplay.quick_share = 0.5;
+    let mut group = Group::new(&config, 0, 0);
+    let played = group.play(&weights(&config), 1.0).unwrap();
+    let (quick, full): (Vec<Sample>, Vec<Sample>) = played
+        .samples
+        .into_iter()
+        .partition(|sample| sample.policy.iter().all(|&share| share == 0.0));
+    assert!(quick.len() > 20 && full.len() > 20);
+    assert!(played.policies > 0 && played.policies < played.positions);
+    for sample in &full {
+        check_sample(&config, sample);
+    }
+    for mut sample in quick {
+        let position = position_of(&sample.observation, &config.ruleset).unwrap();
+        sample.policy[position.legal_moves().nth(0).unwrap()] = 1.0;
+        check_sample(&config, &sample);
+    }
+    config.selfplay.quick_share = 1.0;
+    let all = Group::new(&config, 0, 0).play(&weights(&config), 1.0);
+    assert_eq!(all.unwrap().policies, 0);
 }
 
 #[test]
@@ -88,8 +135,8 @@ fn a_group_depends_on_its_seed_and_number_alone() {
     let config = config(6);
     let play = |config: &Config, number| {
         let mut group = Group::new(config, number, 0);
-        let first = group.play(&weights(config)).unwrap().samples;
-        let second = group.play(&weights(config)).unwrap().samples;
+        let first = group.play(&weights(config), 1.0).unwrap().samples;
+        let second = group.play(&weights(config), 1.0).unwrap().samples;
         (first, second)
     };
     let expected = play(&config, 1);

@@ -160,7 +160,7 @@ fn self_play_hands_out_what_its_search_says() {
     config.value.depth = 2;
     let mut group = Group::new(&config, 0, 0);
     group.use_table(&table);
-    let played = group.play(&weights).unwrap();
+    let played = group.play(&weights, 1.0).unwrap();
     assert!(played.samples.len() > 20 && played.games > 0);
     for sample in played.samples {
         let position =
@@ -242,11 +242,11 @@ fn settings_of_the_other_learner_are_refused_by_name() {
             "but learner value has no such setting",
         ),
         (
-            "[value]\nunits = 3",
+            "learner = 'gumbel'\n[value]\nunits = 3",
             "but learner gumbel has no such setting",
         ),
         (
-            "[evaluation]\ndepth = 3",
+            "learner = 'gumbel'\n[evaluation]\ndepth = 3",
             "evaluation.depth is 3, but learner gumbel has no such setting",
         ),
         (

@@ -87,6 +87,11 @@ impl GumbelSearch {
         &self.config
     }
 
+    /// Changes the simulations of the searches that follow.
+    pub const fn set_simulations(&mut self, simulations: u32) {
+        self.config.simulations = simulations;
+    }
+
     /// Searches `roots`, open positions of one ruleset, `streams[i]` giving the noise of root `i`.
     ///
     /// With `gumbel_scale` 0 no stream is drawn from. A root with one legal move is not searched:

@@ -2,6 +2,7 @@
 //! [`Evaluator`].
 
 mod alpha_beta;
+mod cached;
 mod endgame;
 mod evaluator;
 mod gumbel;
@@ -15,6 +16,7 @@ pub use alpha_beta::{
     AlphaBetaConfig, AlphaBetaSearch, LeafEvaluator, MAX_DEPTH, MAX_TABLE_BYTES, MAX_THREADS,
     MAX_TIME, SearchError, SearchLimit, SearchResult, SeedCount, alpha_beta,
 };
+pub use cached::CachedEvaluator;
 pub use endgame::{
     EndgameTable, MAX_TABLE_POSITIONS, MAX_TABLE_SEEDS, Ranking, TABLE_FORMAT_VERSION, TableError,
     TableProgress, VerifyTable, WatchTable,

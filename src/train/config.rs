@@ -17,10 +17,13 @@ use crate::ruleset::{Ruleset, Variant};
 use crate::search::{MAX_DEPTH, MAX_SIMULATIONS};
 
 /// Settings that learner `gumbel` alone has.
-const GUMBEL_ONLY: [&str; 9] = [
+const GUMBEL_ONLY: [&str; 12] = [
     "network",
     "loss",
     "selfplay.simulations",
+    "selfplay.first_simulations",
+    "selfplay.quick_simulations",
+    "selfplay.quick_share",
     "selfplay.max_considered",
     "selfplay.c_visit",
     "selfplay.c_scale",
@@ -113,6 +116,14 @@ pub struct SelfPlayConfig {
     pub plies: usize,
     /// Simulations of a move.
     pub simulations: u32,
+    /// Simulations of a move when training begins; they rise evenly to `simulations`, which are
+    /// reached when half of the budget is used.
+    pub first_simulations: u32,
+    /// Simulations of a quick move.
+    pub quick_simulations: u32,
+    /// Share of the plies on which all games of a group make quick moves, whose policies are not
+    /// learnt.
+    pub quick_share: f32,
     /// Root moves that the search starts from, at most.
     pub max_considered: usize,
     /// Visits added to the largest count in the search's transformation of values.
@@ -290,6 +301,9 @@ impl Config {
                 games: pick(large, 64, 16),
                 plies: 4,
                 simulations: pick(large, 32, 16),
+                first_simulations: pick(large, 32, 16),
+                quick_simulations: 8,
+                quick_share: 0.0,
                 max_considered: 16,
                 c_visit: 50.0,
                 c_scale: 0.5,
@@ -483,7 +497,7 @@ impl Config {
         let (play, replay, evaluation) = (&self.selfplay, &self.replay, &self.evaluation);
         let most = u64::from(MAX_SIMULATIONS);
         let budget = &self.budget;
-        let counts: [(&'static str, u64, u64, u64); 21] = [
+        let counts: [(&'static str, u64, u64, u64); 23] = [
             ("seed", self.seed, 0, i64::MAX as u64),
             ("workers", self.workers as u64, 0, 256),
             ("budget.steps", budget.steps.unwrap_or(1), 1, 1 << 40),
@@ -492,6 +506,18 @@ impl Config {
             ("selfplay.games", play.games as u64, 1, 65_536),
             ("selfplay.plies", play.plies as u64, 1, 1_000_000),
             ("selfplay.simulations", play.simulations.into(), 1, most),
+            (
+                "selfplay.first_simulations",
+                play.first_simulations.into(),
+                1,
+                most,
+            ),
+            (
+                "selfplay.quick_simulations",
+                play.quick_simulations.into(),
+                1,
+                most,
+            ),
             ("selfplay.max_considered", play.max_considered as u64, 1, 64),
             ("selfplay.opening_plies", play.opening_plies.into(), 0, 1000),
             ("replay.capacity", replay.capacity as u64, 1, 1 << 28),
@@ -579,6 +605,12 @@ impl Config {
             ("evaluation.every", self.evaluation.every, 0.0, 1e9),
         ];
         let more = [
+            (
+                "selfplay.quick_share",
+                self.selfplay.quick_share.into(),
+                0.0,
+                1.0,
+            ),
             ("value.explore", self.value.explore.into(), 0.0, 1.0),
             ("output.report", self.output.report, 0.0, 1e9),
             ("output.checkpoint", self.output.checkpoint, 0.0, 1e9),

@@ -11,8 +11,8 @@ use crate::side::Side;
 pub struct Sample {
     /// The view of the side to move, `i16[2C+3]`, as [`Position::observation`] gives it.
     pub observation: Vec<i16>,
-    /// The improved policy of the search, `f32[C]`, zero on illegal columns; empty where none is
-    /// learnt.
+    /// The improved policy of the search, `f32[C]`, zero on illegal columns, and zero everywhere
+    /// after a quick search; empty with learner `value`.
     pub policy: Vec<f32>,
     /// Target probabilities of win, draw and loss.
     pub chances: [f32; 3],

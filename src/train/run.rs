@@ -76,6 +76,7 @@ struct Since {
     plies: u64,
     positions: u64,
     evaluations: u64,
+    policies: u64,
     entropy: f64,
     losses: Losses,
 }
@@ -280,8 +281,9 @@ impl Run {
     /// Plays and learns for one iteration and publishes the weights.
     fn iterate(&mut self, since: &mut Since) -> Result<(), TrainError> {
         let steps = self.steps_due();
-        let rate = self.rate_at(self.progress());
-        let (losses, played) = self.run_side_by_side(steps, rate)?;
+        let progress = self.progress();
+        let rate = self.rate_at(progress);
+        let (losses, played) = self.run_side_by_side(steps, rate, progress)?;
         for group in played {
             for sample in &group.samples {
                 self.replay.push(sample);
@@ -319,6 +321,7 @@ impl Run {
         &mut self,
         steps: u64,
         rate: f64,
+        progress: f64,
     ) -> Result<(Losses, Vec<Played>), TrainError> {
         let (learner, replay, weights) = (&mut self.learner, &self.replay, &self.weights);
         let mut learnt = Ok(Losses::default());
@@ -331,7 +334,7 @@ impl Run {
             *result = learner.learn(replay, steps, rate);
         }));
         for (group, result) in self.groups.iter_mut().zip(&mut played) {
-            tasks.push(Box::new(move || *result = group.play(weights)));
+            tasks.push(Box::new(move || *result = group.play(weights, progress)));
         }
         run_tasks(self.config.threads(), tasks)?;
         let played = played.into_iter().collect::<Result<_, _>>()?;
@@ -361,7 +364,7 @@ impl Run {
             positions_per_second: self.rates[0],
             evaluations_per_second: self.rates[1],
             plies: mean(since.plies as f64, since.games),
-            entropy: mean(since.entropy, if tree { since.positions } else { 0 }),
+            entropy: mean(since.entropy, since.policies),
             learning_rate: self.learning_rate,
             loss: mean(since.losses.total, steps),
             policy_loss: mean(since.losses.policy, if tree { steps } else { 0 }),
@@ -427,6 +430,7 @@ impl Since {
         self.plies += played.plies;
         self.positions += played.positions;
         self.evaluations += played.evaluations;
+        self.policies += played.policies;
         self.entropy += played.entropy;
     }
 }

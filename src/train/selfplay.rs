@@ -17,8 +17,8 @@ use crate::position::Position;
 use crate::rng::{self, Purpose, Xoshiro128PlusPlus};
 use crate::ruleset::Ruleset;
 use crate::search::{
-    AlphaBetaConfig, AlphaBetaSearch, EndgameTable, GumbelConfig, GumbelSearch, LeafEvaluator,
-    RootResult, SearchLimit, SearchResult,
+    AlphaBetaConfig, AlphaBetaSearch, CachedEvaluator, EndgameTable, GumbelConfig, GumbelSearch,
+    LeafEvaluator, RootResult, SearchLimit, SearchResult,
 };
 
 /// Bytes of the table of an alpha-beta search of self-play, which is shallow.
@@ -37,7 +37,11 @@ pub struct Played {
     pub positions: u64,
     /// Positions evaluated by the network; of learner `value`, those that the searches visited.
     pub evaluations: u64,
-    /// Entropy of the improved policies in nats, summed over the positions searched.
+    /// Positions whose evaluation was known.
+    pub known: u64,
+    /// Positions whose policy is learnt.
+    pub policies: u64,
+    /// Entropy of the improved policies in nats, summed over them.
     pub entropy: f64,
 }
 
@@ -140,15 +144,15 @@ impl Group {
         self.games.iter().map(|game| game.position)
     }
 
-    /// Plays as many plies of every game as an iteration has, with the weights given; a game that
-    /// ends is followed by the next one.
+    /// Plays as many plies of every game as an iteration has, with the weights given, when a share
+    /// `progress` of the budget is used; a game that ends is followed by the next one.
     ///
     /// # Errors
     /// [`TrainError::Evaluator`] when the network fails.
-    pub fn play(&mut self, weights: &Weights) -> Result<Played, TrainError> {
+    pub fn play(&mut self, weights: &Weights, progress: f64) -> Result<Played, TrainError> {
         let (games, config) = (&mut self.games, &self.config);
         let mut played = match &mut self.search {
-            Search::Gumbel(search) => play_gumbel(games, search, weights, config)?,
+            Search::Gumbel(search) => play_gumbel(games, search, weights, (config, progress))?,
             Search::Value(table) => play_value(games, table.as_ref(), weights, config)?,
         };
         for game in &mut self.games {
@@ -158,26 +162,49 @@ impl Group {
     }
 }
 
+/// Returns the simulations of a move when a share of the budget is used.
+fn simulations_at(config: &Config, progress: f64) -> u32 {
+    let (first, last) = (
+        f64::from(config.selfplay.first_simulations),
+        f64::from(config.selfplay.simulations),
+    );
+    (first + (last - first) * (2.0 * progress).clamp(0.0, 1.0)).round() as u32
+}
+
 /// Plays the plies of an iteration by Gumbel search, all games of a group together.
+///
+/// Whether a ply is quick is drawn from the stream of the group's first game. Positions met again
+/// with the same weights are evaluated once: most of a tree comes back in that of the next ply.
 fn play_gumbel(
     games: &mut [Game],
     search: &mut GumbelSearch,
     weights: &Weights,
-    config: &Config,
+    (config, progress): (&Config, f64),
 ) -> Result<Played, TrainError> {
-    let mut evaluator = TorchEvaluator::new(weights)?;
+    let mut evaluator = CachedEvaluator::new(TorchEvaluator::new(weights)?);
     let mut played = Played::default();
-    for _ in 0..config.selfplay.plies {
+    let play = &config.selfplay;
+    for _ in 0..play.plies {
+        let quick = play.quick_share > 0.0
+            && games
+                .first_mut()
+                .is_some_and(|game| rng::unit(&mut game.stream) < play.quick_share);
+        search.set_simulations(if quick {
+            play.quick_simulations
+        } else {
+            simulations_at(config, progress)
+        });
         let roots: Vec<Position> = games.iter().map(|game| game.position).collect();
         let mut streams: Vec<Xoshiro128PlusPlus> =
             games.iter().map(|game| game.stream.clone()).collect();
         let results = search.run(&roots, &mut evaluator, &mut streams)?;
         for ((game, result), stream) in games.iter_mut().zip(results).zip(streams) {
             game.stream = stream;
-            game.advance(result, config, &mut played);
+            game.advance(result, quick, config, &mut played);
         }
     }
-    played.evaluations = evaluator.evaluated();
+    played.evaluations = evaluator.inner().evaluated();
+    played.known = evaluator.hits();
     Ok(played)
 }
 
@@ -224,10 +251,13 @@ impl Game {
 
     /// Plays the column found, keeps the position for training, and starts the next game if this
     /// one has ended.
-    fn advance(&mut self, result: RootResult, config: &Config, played: &mut Played) {
+    fn advance(&mut self, result: RootResult, quick: bool, config: &Config, played: &mut Played) {
         let position = self.position;
         let entropy = |share: &f32| f64::from(-share * share.max(1e-30).ln());
-        played.entropy += result.policy.iter().map(entropy).sum::<f64>();
+        if !quick {
+            played.entropy += result.policy.iter().map(entropy).sum::<f64>();
+            played.policies += 1;
+        }
         played.positions += 1;
         let draw = (1.0 - result.win - result.loss).max(0.0);
         let searched = Searched {
@@ -239,7 +269,12 @@ impl Game {
         };
         let sample = Sample {
             observation: position.observation(),
-            policy: result.policy,
+            policy: if quick {
+                // A target of zeros has no loss.
+                vec![0.0; result.policy.len()]
+            } else {
+                result.policy
+            },
             chances: searched.chances,
             margin: 0.0,
         };
