@@ -82,7 +82,13 @@ fn measurements(path: &Path) -> Vec<Value> {
     let read = |line: &str| {
         let mut line: Value = serde_json::from_str(line).unwrap();
         let fields = line.as_object_mut().unwrap();
-        for clocked in ["seconds", "positions_per_second", "evaluations_per_second"] {
+        for clocked in [
+            "seconds",
+            "positions_per_second",
+            "evaluations_per_second",
+            "learn_seconds",
+            "play_seconds",
+        ] {
             assert!(fields.remove(clocked).is_some());
         }
         line

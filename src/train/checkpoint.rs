@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::TrainError;
+use super::queue::Taken;
 use super::state::{State, StateError};
 use crate::policy::agent_file::replace_file;
 use crate::policy::features::FEATURES_VERSION;
@@ -40,6 +41,9 @@ pub struct Counters {
     pub due: f64,
     /// The first episode that no game of self-play has begun.
     pub episode: u64,
+    /// What was taken from the queue, if actors play for the run.
+    #[serde(default, skip_serializing_if = "Taken::is_empty")]
+    pub taken: Taken,
 }
 
 /// What a checkpoint says of its run, beside the arrays.

@@ -1,16 +1,18 @@
 //! The command line of `endodoi-train`.
 
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
+use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
 use super::TrainError;
+use super::actor::{self, Actor, ActorLimits};
 use super::config::{Config, merge};
 use super::evaluate::{Evaluation, EvaluationPlan, FINAL_OPPONENTS};
 use super::folder::RunFolder;
@@ -44,6 +46,10 @@ pub struct Cli {
 enum Command {
     /// Train an agent, then show how well it plays (the default)
     Run(Box<RunArgs>),
+    /// Train on what actors play: take their positions, publish weights for them
+    Learn(Box<LearnArgs>),
+    /// Play as an actor for a run that `learn` trains
+    Selfplay(SelfPlayArgs),
     /// Show how well an agent plays against random, greedy and alphabeta:4
     Evaluate(EvaluateArgs),
 }
@@ -62,7 +68,7 @@ struct RulesArgs {
 }
 
 #[derive(Debug, Args)]
-struct RunArgs {
+struct SettingArgs {
     /// Configuration file in TOML; the options below win over it
     #[arg(long)]
     config: Option<PathBuf>,
@@ -92,6 +98,24 @@ struct RunArgs {
     /// Any setting of the configuration, as optimiser.batch=256; as often as wanted
     #[arg(long = "set", value_name = "KEY=VALUE", value_parser = one_setting)]
     settings: Vec<toml::Table>,
+    #[command(flatten)]
+    shown: ShownArgs,
+}
+
+#[derive(Debug, Args)]
+struct ShownArgs {
+    /// How progress is shown
+    #[arg(long, value_enum, default_value_t)]
+    progress: Show,
+    /// Show no progress: --progress none
+    #[arg(long, conflicts_with = "progress")]
+    quiet: bool,
+}
+
+#[derive(Debug, Args)]
+struct RunArgs {
+    #[command(flatten)]
+    given: SettingArgs,
     /// Folder of the run; runs/VARIANT-2xC-NUMBER by default
     #[arg(long, conflicts_with = "resume")]
     out: Option<PathBuf>,
@@ -102,12 +126,39 @@ struct RunArgs {
         conflicts_with_all = ["config", "learner", "variant", "columns", "seeds_per_pit", "seed"]
     )]
     resume: Option<PathBuf>,
-    /// How progress is shown
-    #[arg(long, value_enum, default_value_t)]
-    progress: Show,
-    /// Show no progress: --progress none
-    #[arg(long, conflicts_with = "progress")]
-    quiet: bool,
+}
+
+#[derive(Debug, Args)]
+struct LearnArgs {
+    /// Folder of the run, which starts or goes on
+    #[arg(long)]
+    run: PathBuf,
+    #[command(flatten)]
+    given: SettingArgs,
+}
+
+#[derive(Debug, Args)]
+struct SelfPlayArgs {
+    /// Folder of the run
+    #[arg(long)]
+    run: PathBuf,
+    /// Number of this actor; the first that no program has by default
+    #[arg(long)]
+    actor: Option<u32>,
+    /// Threads; 0 takes one for every core, those of the run's settings by default
+    #[arg(long)]
+    workers: Option<usize>,
+    /// Games after which it ends, if the run goes on
+    #[arg(long, value_parser = whole_number())]
+    games: Option<u64>,
+    /// Minutes after which it ends, if the run goes on
+    #[arg(long)]
+    minutes: Option<f64>,
+    /// Seconds to wait for the run to begin
+    #[arg(long, default_value_t = 60, value_parser = clap::value_parser!(u64).range(..=1_000_000))]
+    wait: u64,
+    #[command(flatten)]
+    shown: ShownArgs,
 }
 
 #[derive(Debug, Args)]
@@ -148,6 +199,8 @@ impl Cli {
     pub fn execute(self) -> Result<(), TrainError> {
         match self.command {
             Some(Command::Run(args)) => train(&args),
+            Some(Command::Learn(args)) => learn(&args),
+            Some(Command::Selfplay(args)) => self_play(&args),
             Some(Command::Evaluate(args)) => evaluate(&args),
             None => train(&self.run),
         }
@@ -171,7 +224,17 @@ fn one_setting(text: &str) -> Result<toml::Table, String> {
         .ok_or_else(|| "expected KEY=VALUE, as optimiser.batch=256".to_owned())
 }
 
-impl RunArgs {
+impl ShownArgs {
+    fn progress(&self) -> Progress {
+        Progress::new(if self.quiet {
+            Show::None
+        } else {
+            self.progress
+        })
+    }
+}
+
+impl SettingArgs {
     /// Refuses settings that a run that goes on cannot change.
     fn check_resumed(&self) -> Result<(), TrainError> {
         for key in ["seed", "ruleset", "network", "learner"] {
@@ -184,6 +247,28 @@ impl RunArgs {
             }
         }
         Ok(())
+    }
+
+    /// Returns the settings for the run of a file, which goes on with the same command that started
+    /// it, or with changes that a run that goes on allows.
+    fn of_run(&self, file: &Path) -> Result<Config, TrainError> {
+        let before = Config::load(Some(file), toml::Table::new())?;
+        let from = self.config.as_deref().unwrap_or(file);
+        let now = Config::load(Some(from), self.table())?;
+        let same = [
+            ("learner", before.learner == now.learner),
+            ("seed", before.seed == now.seed),
+            ("ruleset", before.ruleset == now.ruleset),
+            ("network", before.shape() == now.shape()),
+        ];
+        match same.into_iter().find(|&(_, same)| !same) {
+            Some((key, _)) => Err(TrainError::Setting {
+                field: "--run",
+                value: file.with_file_name("").display().to_string(),
+                expected: format!("a folder without a run, or a run of the same {key}"),
+            }),
+            None => Ok(now),
+        }
     }
 
     /// Returns the options given as a table like that of a configuration file.
@@ -231,33 +316,54 @@ impl RunArgs {
 
 fn train(args: &RunArgs) -> Result<(), TrainError> {
     let stop = stop_on_interrupt()?;
-    let mut run = if let Some(path) = &args.resume {
-        args.check_resumed()?;
+    let given = &args.given;
+    let run = if let Some(path) = &args.resume {
+        given.check_resumed()?;
         let file = path.join("config.toml");
-        Run::resume(Config::load(Some(&file), args.table())?, path)?
+        Run::resume(Config::load(Some(&file), given.table())?, path)?
     } else {
-        let config = Config::load(args.config.as_deref(), args.table())?;
+        let config = Config::load(given.config.as_deref(), given.table())?;
         let path = args.out.clone();
         let path = path.unwrap_or_else(|| RunFolder::free_name(&config));
         Run::start(config, &path)?
     };
-    let mut progress = Progress::new(if args.quiet {
-        Show::None
+    train_and_show(run, "--resume", given.shown.progress(), &stop)
+}
+
+/// Starts a run for which actors play, or goes on with it.
+fn learn(args: &LearnArgs) -> Result<(), TrainError> {
+    let stop = stop_on_interrupt()?;
+    let (path, given) = (&args.run, &args.given);
+    let file = path.join("config.toml");
+    let mut run = if file.exists() {
+        Run::resume(given.of_run(&file)?, path)?
     } else {
-        args.progress
-    });
+        let config = Config::load(given.config.as_deref(), given.table())?;
+        Run::start(config, path)?
+    };
+    run.learn_from_queue()?;
+    train_and_show(run, "learn --run", given.shown.progress(), &stop)
+}
+
+/// Trains, says how to go on if it was stopped, else shows what the agent is worth.
+fn train_and_show(
+    mut run: Run,
+    resume: &str,
+    mut progress: Progress,
+    stop: &AtomicBool,
+) -> Result<(), TrainError> {
     for note in run.notes() {
         progress.say(note);
     }
     progress.say(&run.describe());
-    let ending = run.train(&stop, &mut progress)?;
+    let ending = run.train(stop, &mut progress)?;
     let folder = run.folder().path().display();
     if ending == Ending::Stopped {
         let program = std::env::args().next();
         let program = quoted(&program.unwrap_or_else(|| "endodoi-train".to_owned()));
-        return print(&format!("stopped; go on with: {program} --resume {folder}"));
+        return print(&format!("stopped; go on with: {program} {resume} {folder}"));
     }
-    match run.evaluate(&stop, &mut progress) {
+    match run.evaluate(stop, &mut progress) {
         Ok(Some(table)) => print(&table.to_string())?,
         Ok(None) if stop.load(Ordering::Relaxed) => print("no table: stopped")?,
         Ok(None) => {}
@@ -277,6 +383,36 @@ fn train(args: &RunArgs) -> Result<(), TrainError> {
     lines.push(format!("agent:          {}", agent.display()));
     lines.push(format!("measurements:   {}", folder.metrics().display()));
     print(&lines.join("\n"))
+}
+
+/// Plays for a run until it is finished.
+fn self_play(args: &SelfPlayArgs) -> Result<(), TrainError> {
+    let stop = stop_on_interrupt()?;
+    let folder = RunFolder::of_other(&args.run);
+    if !actor::wait_for_run(&folder, Duration::from_secs(args.wait), &stop) {
+        return Err(TrainError::NoRun {
+            path: args.run.clone(),
+        });
+    }
+    let mut options = toml::Table::new();
+    if let Some(workers) = args.workers {
+        let workers = toml::Value::Integer(workers as i64);
+        options.insert("workers".to_owned(), workers);
+    }
+    let config = Config::load(Some(&folder.config()), options)?;
+    let limits = ActorLimits {
+        games: args.games,
+        minutes: args.minutes,
+    };
+    let mut actor = Actor::join(config, &folder, args.actor)?;
+    let mut progress = args.shown.progress();
+    let work = actor.play(&limits, &stop, &mut progress)?;
+    print(&format!(
+        "actor {}: {} games, {} positions",
+        actor.number(),
+        work.games,
+        work.positions
+    ))
 }
 
 /// Writes a line for the user to the standard output.

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::TrainError;
+use super::queue::QueueConfig;
 use crate::arena::Reference;
 use crate::policy::agent_file::Learner;
 use crate::policy::value::ValueSizes;
@@ -67,6 +68,8 @@ pub struct Config {
     pub evaluation: EvaluationConfig,
     /// Reports and checkpoints.
     pub output: OutputConfig,
+    /// Chunks between actors and learner, where these are programs of their own.
+    pub queue: QueueConfig,
 }
 
 /// Network and self-play of learner `value`.
@@ -352,6 +355,7 @@ impl Config {
                 checkpoint: 30.0,
                 tensorboard: true,
             },
+            queue: QueueConfig::default(),
         }
     }
 
@@ -497,7 +501,7 @@ impl Config {
         let (play, replay, evaluation) = (&self.selfplay, &self.replay, &self.evaluation);
         let most = u64::from(MAX_SIMULATIONS);
         let budget = &self.budget;
-        let counts: [(&'static str, u64, u64, u64); 23] = [
+        let counts: [(&'static str, u64, u64, u64); 26] = [
             ("seed", self.seed, 0, i64::MAX as u64),
             ("workers", self.workers as u64, 0, 256),
             ("budget.steps", budget.steps.unwrap_or(1), 1, 1 << 40),
@@ -538,6 +542,9 @@ impl Config {
                 MAX_DEPTH.into(),
             ),
             ("evaluation.games", evaluation.games, 0, 10_000_000),
+            ("queue.chunks", self.queue.chunks as u64, 1, 10_000),
+            ("queue.positions", self.queue.positions as u64, 1, 1 << 28),
+            ("queue.staleness", self.queue.staleness, 0, 1 << 40),
             (
                 "evaluation.final_games",
                 evaluation.final_games,
@@ -614,6 +621,7 @@ impl Config {
             ("value.explore", self.value.explore.into(), 0.0, 1.0),
             ("output.report", self.output.report, 0.0, 1e9),
             ("output.checkpoint", self.output.checkpoint, 0.0, 1e9),
+            ("queue.publish", self.queue.publish, 0.0, 1e9),
         ];
         let outside =
             |&(_, value, low, high): &(&str, f64, f64, f64)| !(low..=high).contains(&value);

@@ -62,6 +62,22 @@ pub enum TrainError {
         /// The folder.
         path: PathBuf,
     },
+    /// An actor as which another program plays.
+    #[error(
+        "another program plays as actor {actor} of {path}: choose another --actor or leave it out"
+    )]
+    ActorBusy {
+        /// The actor's number.
+        actor: u32,
+        /// The run's folder.
+        path: PathBuf,
+    },
+    /// A folder in which no run has begun.
+    #[error("{path} holds no run with an agent: start it with `learn --run {path}`")]
+    NoRun {
+        /// The folder.
+        path: PathBuf,
+    },
     /// Weights that do not make a network.
     #[error(transparent)]
     Weights(#[from] WeightsError),
@@ -117,6 +133,8 @@ impl TrainError {
             | TrainError::Ruleset(_)
             | TrainError::RunExists { .. }
             | TrainError::RunBusy { .. }
+            | TrainError::ActorBusy { .. }
+            | TrainError::NoRun { .. }
             | TrainError::Weights(WeightsError::Width { .. })
             | TrainError::Policy(_)
             | TrainError::Arena(_) => 2,

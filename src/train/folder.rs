@@ -48,6 +48,13 @@ impl RunFolder {
         Ok(folder)
     }
 
+    /// Names the folder of a run that another program trains in.
+    pub fn of_other(path: &Path) -> RunFolder {
+        RunFolder {
+            path: path.to_path_buf(),
+        }
+    }
+
     /// Opens the folder of a run that is to go on.
     ///
     /// # Errors

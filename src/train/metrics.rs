@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::TrainError;
+use super::queue::QueueReport;
 use super::tensorboard::EventFile;
 
 /// One report. Rates and means are of the time since the report before.
@@ -34,6 +35,10 @@ pub struct Report {
     pub positions_per_second: f64,
     /// Network evaluations of self-play each second.
     pub evaluations_per_second: f64,
+    /// Seconds that threads spent on optimiser steps.
+    pub learn_seconds: f64,
+    /// Seconds that threads spent on self-play, those of actors included.
+    pub play_seconds: f64,
     /// Mean plies of the games finished, absent when there are none.
     pub plies: Option<f64>,
     /// Mean entropy of the search's policies in nats.
@@ -48,6 +53,9 @@ pub struct Report {
     pub value_loss: Option<f64>,
     /// Mean Huber loss of the margin in its unit.
     pub margin_loss: Option<f64>,
+    /// The queue, where actors play for the run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub queue: Option<QueueReport>,
     /// Running scores (0 to 1) by opponent, in the first report after they were measured.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scores: Option<Scores>,

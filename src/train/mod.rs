@@ -11,7 +11,9 @@
 //! | [`selfplay`] | groups of games in lockstep |
 //! | [`learner`] | batches, losses, optimiser, running average of the weights |
 //! | [`tasks`] | the threads of an iteration |
-//! | [`state`], [`checkpoint`], [`folder`] | a run's state and files |
+//! | [`queue`], [`chunk`] | positions on their way from actors to the learner, as files |
+//! | [`actor`] | a program that plays for a run |
+//! | [`state`], [`sealed`], [`checkpoint`], [`folder`] | a run's state and files |
 //! | `parts` | the parts of a run, into its state and out of it |
 //! | [`saved_games`] | games in progress as arrays of a run's state |
 //! | [`metrics`], [`tensorboard`], [`progress`] | measurements as JSON lines and events, and what the user sees |
@@ -20,9 +22,11 @@
 //! | [`run`] | the loop that joins them |
 //! | [`cli`] | the command line |
 
+pub mod actor;
 pub mod background;
 pub mod best;
 pub mod checkpoint;
+pub mod chunk;
 pub mod cli;
 pub mod config;
 mod error;
@@ -35,9 +39,11 @@ pub mod model;
 pub mod network;
 mod parts;
 pub mod progress;
+pub mod queue;
 pub mod replay;
 pub mod run;
 pub mod saved_games;
+pub mod sealed;
 pub mod selfplay;
 pub mod state;
 pub mod target;

@@ -59,11 +59,14 @@ impl Parts {
             let columns = config.policy_columns();
             replay = Replay::take(&mut state, config.ruleset, columns, config.replay.capacity)?;
             groups = take_games(&mut state, config)?.unwrap_or_else(|games| {
-                notes.push(format!(
-                    "the checkpoint has {games} games in progress, the settings ask for {}: they \
-                     start anew",
-                    config.selfplay.groups * config.selfplay.games
-                ));
+                // None are in progress where actors played.
+                if games > 0 {
+                    notes.push(format!(
+                        "the checkpoint has {games} games in progress, the settings ask for {}: \
+                         they start anew",
+                        config.selfplay.groups * config.selfplay.games
+                    ));
+                }
                 anew()
             });
         } else {

@@ -8,6 +8,7 @@
 //! killed, and goes on from its checkpoint learns what it would have learnt at one go.
 
 mod measured;
+mod queued;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -15,6 +16,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use measured::Outputs;
+use queued::Queued;
 
 use super::TrainError;
 use super::background::Background;
@@ -27,8 +29,7 @@ use super::metrics::{Best, MetricsFile, Report};
 use super::parts::{self, Parts};
 use super::progress::Progress;
 use super::replay::Replay;
-use super::selfplay::{self, Group, Played};
-use super::tasks::{Task, run_tasks};
+use super::selfplay::{self, Group, Played, play_all};
 use crate::arena::Exam;
 use crate::policy::agent_file::{AgentFile, AgentMetadata, Learner as LearnerName};
 use crate::policy::weights::Weights;
@@ -65,6 +66,8 @@ pub struct Run {
     best: BestAgent,
     /// The positions of the regret, once they are solved.
     exam: Option<Arc<Exam>>,
+    /// Where positions come from if actors play, and then there are no groups.
+    queued: Option<Queued>,
     notes: Vec<String>,
 }
 
@@ -79,6 +82,8 @@ struct Since {
     policies: u64,
     entropy: f64,
     losses: Losses,
+    learn_seconds: f64,
+    play_seconds: f64,
 }
 
 impl Run {
@@ -137,6 +142,7 @@ impl Run {
             rates: [0.0; 2],
             best: BestAgent::open(&folder),
             exam: None,
+            queued: None,
             notes,
             counters,
             folder,
@@ -156,13 +162,17 @@ impl Run {
             budget.games.map(|games| format!("{games} games")),
         ];
         let limits: Vec<String> = limits.into_iter().flatten().collect();
+        let games = self.config.selfplay.groups * self.config.selfplay.games;
+        let played = match self.queued {
+            Some(_) => "positions of actors".to_owned(),
+            None => format!("{games} games at once"),
+        };
         format!(
-            "training on {} for {} on {} threads: {} weights, {} games at once, into {}",
+            "training on {} for {} on {} threads: {} weights, {played}, into {}",
             self.config.ruleset,
             limits.join(" or "),
-            self.config.threads(),
+            self.threads(),
             self.weights.count(),
-            self.config.selfplay.groups * self.config.selfplay.games,
             self.folder.path().display(),
         )
     }
@@ -208,6 +218,7 @@ impl Run {
             // What is killed or finds the disk full early leaves an agent as well.
             self.save()?;
         }
+        self.open_queue()?;
         let mut since = Since::default();
         let (mut reported, mut saved) = (Instant::now(), Instant::now());
         let mut pause = self.config.output.checkpoint;
@@ -215,6 +226,7 @@ impl Run {
         let before = self.counters.iteration;
         while self.progress() < 1.0 && !stop.load(Ordering::Relaxed) {
             self.iterate(&mut since)?;
+            self.serve_queue(&mut out)?;
             if background.is_due() {
                 background.measure(self.job(self.seconds()), 1);
             }
@@ -283,7 +295,12 @@ impl Run {
         let steps = self.steps_due();
         let progress = self.progress();
         let rate = self.rate_at(progress);
-        let (losses, played) = self.run_side_by_side(steps, rate, progress)?;
+        let (losses, mut played) = self.run_side_by_side(steps, rate, progress, since)?;
+        played.extend(self.take_chunk()?);
+        if played.is_empty() && steps == 0 {
+            queued::wait_a_moment();
+            return Ok(());
+        }
         for group in played {
             for sample in &group.samples {
                 self.replay.push(sample);
@@ -296,7 +313,7 @@ impl Run {
         }
         since.losses.add(&losses);
         let next = self.groups.iter().map(|group| group.episode() + 1).max();
-        self.counters.episode = next.unwrap_or(0);
+        self.counters.episode = next.unwrap_or(self.counters.episode);
         self.counters.iteration += 1;
         self.weights = self.learner.average()?;
         self.learning_rate = rate;
@@ -322,22 +339,20 @@ impl Run {
         steps: u64,
         rate: f64,
         progress: f64,
+        since: &mut Since,
     ) -> Result<(Losses, Vec<Played>), TrainError> {
         let (learner, replay, weights) = (&mut self.learner, &self.replay, &self.weights);
         let mut learnt = Ok(Losses::default());
-        let mut played: Vec<Result<Played, TrainError>> = Vec::new();
-        played.resize_with(self.groups.len(), || Ok(Played::default()));
+        let (result, seconds) = (&mut learnt, &mut since.learn_seconds);
         // The learner, the longest task, goes first.
-        let mut tasks: Vec<Task<'_>> = Vec::with_capacity(1 + self.groups.len());
-        let result = &mut learnt;
-        tasks.push(Box::new(move || {
+        let learn = Box::new(move || {
+            let begun = Instant::now();
             *result = learner.learn(replay, steps, rate);
-        }));
-        for (group, result) in self.groups.iter_mut().zip(&mut played) {
-            tasks.push(Box::new(move || *result = group.play(weights, progress)));
-        }
-        run_tasks(self.config.threads(), tasks)?;
-        let played = played.into_iter().collect::<Result<_, _>>()?;
+            *seconds += begun.elapsed().as_secs_f64();
+        });
+        let threads = self.config.threads();
+        let at = (weights, progress);
+        let played = play_all(&mut self.groups, at, threads, Some(learn))?;
         Ok((learnt?, played))
     }
 
@@ -363,6 +378,8 @@ impl Run {
             replay: self.replay.len() as u64,
             positions_per_second: self.rates[0],
             evaluations_per_second: self.rates[1],
+            learn_seconds: since.learn_seconds,
+            play_seconds: since.play_seconds,
             plies: mean(since.plies as f64, since.games),
             entropy: mean(since.entropy, since.policies),
             learning_rate: self.learning_rate,
@@ -370,6 +387,7 @@ impl Run {
             policy_loss: mean(since.losses.policy, if tree { steps } else { 0 }),
             value_loss: mean(since.losses.value, if tree { steps } else { 0 }),
             margin_loss: mean(since.losses.margin, steps),
+            queue: None,
             scores: None,
             regret: None,
             best: None,
@@ -393,12 +411,19 @@ impl Run {
             &self.groups,
             &self.config,
         )?;
+        self.settle_queue()?;
+        self.publish()
+    }
+
+    /// Writes the agent and tells actors how far the run is.
+    fn publish(&self) -> Result<(), TrainError> {
         let bytes = self.agent().to_bytes();
         let bytes = bytes.map_err(|error| TrainError::Checkpoint {
             path: self.folder.agent(),
             message: error.to_string(),
         })?;
-        self.folder.replace("agent.safetensors", &bytes)
+        self.folder.replace("agent.safetensors", &bytes)?;
+        self.tell_actors()
     }
 
     /// Returns the agent of the published weights.
@@ -432,5 +457,6 @@ impl Since {
         self.evaluations += played.evaluations;
         self.policies += played.policies;
         self.entropy += played.entropy;
+        self.play_seconds += played.seconds;
     }
 }

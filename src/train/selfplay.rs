@@ -3,12 +3,14 @@
 //! Learner `gumbel` searches the games of a group together, learner `value` one after another.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use super::TrainError;
 use super::config::Config;
 use super::network::TorchEvaluator;
 use super::replay::Sample;
 use super::target::{self, Searched, ValueTarget};
+use super::tasks::{Task, run_tasks};
 use crate::batch::opening::draw_moves;
 use crate::policy::agent_file::Learner;
 use crate::policy::value::{ValueLeaf, ValueNetwork};
@@ -43,6 +45,23 @@ pub struct Played {
     pub policies: u64,
     /// Entropy of the improved policies in nats, summed over them.
     pub entropy: f64,
+    /// Seconds that playing took on its thread.
+    pub seconds: f64,
+}
+
+impl Played {
+    /// Adds what was played after this, or beside it.
+    pub fn add(&mut self, mut more: Played) {
+        self.samples.append(&mut more.samples);
+        self.games += more.games;
+        self.plies += more.plies;
+        self.positions += more.positions;
+        self.evaluations += more.evaluations;
+        self.known += more.known;
+        self.policies += more.policies;
+        self.entropy += more.entropy;
+        self.seconds += more.seconds;
+    }
 }
 
 /// Games that move in lockstep.
@@ -150,6 +169,7 @@ impl Group {
     /// # Errors
     /// [`TrainError::Evaluator`] when the network fails.
     pub fn play(&mut self, weights: &Weights, progress: f64) -> Result<Played, TrainError> {
+        let begun = Instant::now();
         let (games, config) = (&mut self.games, &self.config);
         let mut played = match &mut self.search {
             Search::Gumbel(search) => play_gumbel(games, search, weights, (config, progress))?,
@@ -158,8 +178,31 @@ impl Group {
         for game in &mut self.games {
             game.hand_out_old(&self.config, &mut played);
         }
+        played.seconds = begun.elapsed().as_secs_f64();
         Ok(played)
     }
+}
+
+/// Plays the plies of an iteration in every group, with the weights and the share of the budget
+/// given, on a few threads beside a task that goes first.
+///
+/// # Errors
+/// [`TrainError`] of the first group that fails.
+pub fn play_all(
+    groups: &mut [Group],
+    (weights, progress): (&Weights, f64),
+    threads: usize,
+    beside: Option<Task<'_>>,
+) -> Result<Vec<Played>, TrainError> {
+    let mut played: Vec<Result<Played, TrainError>> = Vec::new();
+    played.resize_with(groups.len(), || Ok(Played::default()));
+    let mut tasks: Vec<Task<'_>> = Vec::with_capacity(1 + groups.len());
+    tasks.extend(beside);
+    for (group, result) in groups.iter_mut().zip(&mut played) {
+        tasks.push(Box::new(move || *result = group.play(weights, progress)));
+    }
+    run_tasks(threads, tasks)?;
+    played.into_iter().collect()
 }
 
 /// Returns the simulations of a move when a share of the budget is used.

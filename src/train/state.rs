@@ -34,6 +34,24 @@ pub enum StateError {
         /// CRC-32 that the header names.
         expected: u32,
     },
+    /// Another kind of file, or another version of it.
+    #[error("{got}, this program reads {expected}")]
+    Format {
+        /// Format and version found.
+        got: String,
+        /// Format and version needed.
+        expected: String,
+    },
+    /// A file of another run.
+    #[error("its {field} is {got}, expected {expected}")]
+    Foreign {
+        /// What differs.
+        field: &'static str,
+        /// The file's.
+        got: String,
+        /// That of the run, or of the file's name.
+        expected: String,
+    },
     /// An array is not there.
     #[error("tensor {name} is missing")]
     Missing {

@@ -81,6 +81,7 @@ impl Run {
             report.best = self.best.offer(&measured)?;
             (report.scores, report.regret) = (measured.scores, measured.regret);
         }
+        report.queue = self.queue_report()?;
         out.metrics.write(&report)?;
         out.progress.show(&report);
         Ok(())
