@@ -517,3 +517,57 @@ fn a_run_goes_on_alone_after_actors_and_with_actors_after_alone() {
     assert!(last.taken.chunks > first.taken.chunks);
     assert_eq!(play(&run, &config, 1, 1), ActorWork::default());
 }
+
+#[test]
+fn a_program_of_its_own_measures_what_a_learner_publishes() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = folder.path().join("run");
+    let mut config = small(Learner::Gumbel, 300);
+    config.evaluation.games = 2;
+    config.evaluation.regret_positions = 5;
+    let path = run_of(folder.path());
+    let follow = ["evaluate", "--follow", "--agent", &path];
+    let following = start(&follow);
+    let playing = actor(folder.path(), "0");
+    ended_well(learner(folder.path(), &config));
+    ended_well(playing);
+    let said = text(&ended_well(following).stderr);
+    assert!(said.contains("step 300, alphabeta:2 "), "{said}");
+    let evaluations = || -> Vec<Value> {
+        let text = fs::read_to_string(run.join("evaluations.jsonl")).unwrap();
+        text.lines()
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect()
+    };
+    let found = evaluations();
+    let steps: Vec<u64> = found
+        .iter()
+        .map(|line| line["step"].as_u64().unwrap())
+        .collect();
+    assert!(steps.is_sorted_by(|a, b| a < b), "{steps:?}");
+    let newest = found.last().unwrap();
+    assert_eq!(newest["step"], 300);
+    assert!(newest["seconds"].as_f64().unwrap() > 0.0);
+    assert_eq!(newest["scores"]["games"], 2);
+    assert_eq!(newest["regret"]["positions"], 5);
+    let lost = |line: &Value| line["regret"]["seeds_lost"].as_f64().unwrap();
+    let least = found.iter().map(lost).fold(f64::INFINITY, f64::min);
+    assert_eq!(newest["best"]["value"], least);
+    let best = AgentFile::read(&run.join("best.safetensors")).unwrap();
+    assert_eq!(newest["best"]["step"], best.metadata.step);
+
+    // What was measured is not measured again, and a line cut short is cut off.
+    let file = run.join("evaluations.jsonl");
+    let whole = fs::read_to_string(&file).unwrap();
+    fs::write(&file, whole.clone() + "{\"seconds\":1.0,\"st").unwrap();
+    ended_well(start(&follow));
+    assert_eq!(fs::read_to_string(&file).unwrap(), whole);
+
+    let settings = fs::read_to_string(run.join("config.toml")).unwrap();
+    let measuring = settings.replace("every = 0.0", "every = 5.0");
+    assert_ne!(measuring, settings);
+    fs::write(run.join("config.toml"), measuring).unwrap();
+    let output = start(&follow).wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(text(&output.stderr).contains("evaluation.every is 5"));
+}

@@ -3,7 +3,7 @@
 //! The games in progress are kept in `actors/NUMBER/`, so that an actor that comes back, however it
 //! ended, goes on with them and plays none of its games a second time.
 
-use std::fs::{self, File, TryLockError};
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use super::TrainError;
 use super::chunk::{Chunk, ChunkName};
 use super::config::Config;
-use super::folder::RunFolder;
+use super::folder::{RunFolder, lock};
 use super::parts;
 use super::progress::Progress;
 use super::queue::Queue;
@@ -398,15 +398,12 @@ fn claim(run: &RunFolder, number: u32) -> Result<(u32, PathBuf, File), TrainErro
     }
     let folder = run.path().join("actors").join(format!("{number:04}"));
     fs::create_dir_all(&folder).map_err(|error| TrainError::file(&folder, error))?;
-    let path = folder.join("lock");
-    let file = File::create(&path).map_err(|error| TrainError::file(path, error))?;
-    match file.try_lock() {
-        Err(TryLockError::WouldBlock) => Err(TrainError::ActorBusy {
+    match lock(&folder.join("lock"))? {
+        Some(file) => Ok((number, folder, file)),
+        None => Err(TrainError::ActorBusy {
             actor: number,
             path: run.path().to_path_buf(),
         }),
-        // A file system without locks trusts its users.
-        Ok(()) | Err(TryLockError::Error(_)) => Ok((number, folder, file)),
     }
 }
 

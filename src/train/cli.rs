@@ -16,6 +16,7 @@ use super::actor::{self, Actor, ActorLimits};
 use super::config::{Config, merge};
 use super::evaluate::{Evaluation, EvaluationPlan, FINAL_OPPONENTS};
 use super::folder::RunFolder;
+use super::follow::Follower;
 use super::progress::{Progress, Show};
 use super::run::{Ending, Run};
 use crate::policy::AgentSearch;
@@ -166,6 +167,15 @@ struct EvaluateArgs {
     /// Agent file, or the folder of a run
     #[arg(long)]
     agent: PathBuf,
+    /// Measure every agent that `learn` publishes in this run, as its settings say
+    #[arg(
+        long,
+        conflicts_with_all = [
+            "games", "simulations", "depth", "no_search", "openings", "seed", "against", "variant",
+            "columns", "seeds_per_pit"
+        ]
+    )]
+    follow: bool,
     /// Games against each opponent, even
     #[arg(long, default_value_t = 400)]
     games: u64,
@@ -388,12 +398,7 @@ fn train_and_show(
 /// Plays for a run until it is finished.
 fn self_play(args: &SelfPlayArgs) -> Result<(), TrainError> {
     let stop = stop_on_interrupt()?;
-    let folder = RunFolder::of_other(&args.run);
-    if !actor::wait_for_run(&folder, Duration::from_secs(args.wait), &stop) {
-        return Err(TrainError::NoRun {
-            path: args.run.clone(),
-        });
-    }
+    let folder = joined(&args.run, Duration::from_secs(args.wait), &stop)?;
     let mut options = toml::Table::new();
     if let Some(workers) = args.workers {
         let workers = toml::Value::Integer(workers as i64);
@@ -452,6 +457,9 @@ fn stop_on_interrupt() -> Result<Arc<AtomicBool>, TrainError> {
 }
 
 fn evaluate(args: &EvaluateArgs) -> Result<(), TrainError> {
+    if args.follow {
+        return follow(&args.agent);
+    }
     let search = match (args.no_search, args.simulations, args.depth) {
         (true, ..) => AgentSearch::None,
         (_, Some(count), _) => AgentSearch::Simulations(count),
@@ -475,6 +483,27 @@ fn evaluate(args: &EvaluateArgs) -> Result<(), TrainError> {
     let label = path.display().to_string();
     let evaluation = Evaluation::play(&label, &file, search, &opponents, &plan, |_, _| {})?;
     print(&evaluation.table())
+}
+
+/// Measures what a learner publishes until its run is finished.
+fn follow(path: &Path) -> Result<(), TrainError> {
+    let stop = stop_on_interrupt()?;
+    let run = joined(path, Duration::from_secs(60), &stop)?;
+    let config = Config::load(Some(&run.config()), toml::Table::new())?;
+    let mut progress = Progress::new(Show::Plain);
+    Follower::open(&config, &run)?.measure(&stop, &mut progress)
+}
+
+/// Waits until a learner has begun a run.
+fn joined(path: &Path, patience: Duration, stop: &AtomicBool) -> Result<RunFolder, TrainError> {
+    let run = RunFolder::of_other(path);
+    if actor::wait_for_run(&run, patience, stop) {
+        Ok(run)
+    } else {
+        Err(TrainError::NoRun {
+            path: path.to_path_buf(),
+        })
+    }
 }
 
 impl RulesArgs {

@@ -8,10 +8,12 @@ use std::time::Duration;
 use serde::Serialize;
 
 use super::TrainError;
+use super::config::Config;
 use super::tasks::message_of;
 use crate::arena::{MatchResult, PairConfig, play_pairs, table};
 use crate::policy::agent_file::AgentFile;
 use crate::policy::{Agent, AgentSearch, PolicySpec};
+use crate::rng;
 use crate::ruleset::Ruleset;
 
 /// The opponents of the final table.
@@ -19,6 +21,10 @@ pub const FINAL_OPPONENTS: [&str; 3] = ["random", "greedy", "alphabeta:4"];
 
 /// The opponents of the running scores.
 pub const RUNNING_OPPONENTS: [&str; 3] = ["greedy", "alphabeta:2", "alphabeta:4"];
+
+/// Index of the seed of the running scores' openings under the run's seed: others than those of the
+/// final table.
+const RUNNING_OPENINGS: u64 = 1;
 
 /// Does some work on a pool of `threads` threads: the players' own threads are among them.
 ///
@@ -87,6 +93,28 @@ pub struct EvaluationPlan {
     pub openings: u32,
     /// Seed of the openings.
     pub seed: u64,
+}
+
+impl EvaluationPlan {
+    /// Returns the plan of a run's running scores, from other openings than those of its final
+    /// table.
+    pub fn running(config: &Config) -> EvaluationPlan {
+        EvaluationPlan {
+            games: config.evaluation.games,
+            seed: rng::mix(config.seed, RUNNING_OPENINGS),
+            ..EvaluationPlan::last(config)
+        }
+    }
+
+    /// Returns the plan of a run's final table.
+    pub const fn last(config: &Config) -> EvaluationPlan {
+        EvaluationPlan {
+            ruleset: config.ruleset,
+            games: config.evaluation.final_games,
+            openings: config.evaluation.openings,
+            seed: config.seed,
+        }
+    }
 }
 
 /// The agent's results, one for each opponent.

@@ -104,15 +104,9 @@ impl RunFolder {
     /// [`TrainError::RunBusy`] when another program trains into it, [`TrainError::File`] when the
     /// folder cannot be written to.
     pub fn claim(&self) -> Result<File, TrainError> {
-        let path = self.path.join("run.lock");
-        let file = File::create(&path).map_err(|error| TrainError::file(path, error))?;
-        match file.try_lock() {
-            Err(TryLockError::WouldBlock) => Err(TrainError::RunBusy {
-                path: self.path.clone(),
-            }),
-            // A file system without locks trusts its users.
-            Ok(()) | Err(TryLockError::Error(_)) => Ok(file),
-        }
+        lock(&self.path.join("run.lock"))?.ok_or_else(|| TrainError::RunBusy {
+            path: self.path.clone(),
+        })
     }
 
     /// Removes files that an ended run had not finished writing.
@@ -187,4 +181,15 @@ impl RunFolder {
             .map_err(|error| TrainError::file(self.path.join(name), error.into()))?;
         self.replace(name, (text + "\n").as_bytes())
     }
+}
+
+/// Locks a file for as long as it is open, unless another program holds it; a file system without
+/// locks trusts its users.
+///
+/// # Errors
+/// [`TrainError::File`] when it cannot be made.
+pub(super) fn lock(path: &Path) -> Result<Option<File>, TrainError> {
+    let file = File::create(path).map_err(|error| TrainError::file(path, error))?;
+    let held = matches!(file.try_lock(), Err(TryLockError::WouldBlock));
+    Ok((!held).then_some(file))
 }

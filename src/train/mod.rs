@@ -12,7 +12,7 @@
 //! | [`learner`] | batches, losses, optimiser, running average of the weights |
 //! | [`tasks`] | the threads of an iteration |
 //! | [`queue`], [`chunk`] | positions on their way from actors to the learner, as files |
-//! | [`actor`] | a program that plays for a run |
+//! | [`actor`], [`follow`] | programs that play for a run, and measure it |
 //! | [`state`], [`sealed`], [`checkpoint`], [`folder`] | a run's state and files |
 //! | `parts` | the parts of a run, into its state and out of it |
 //! | [`saved_games`] | games in progress as arrays of a run's state |
@@ -33,6 +33,7 @@ mod error;
 pub mod evaluate;
 pub mod final_table;
 pub mod folder;
+pub mod follow;
 pub mod learner;
 pub mod metrics;
 pub mod model;

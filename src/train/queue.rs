@@ -5,7 +5,7 @@
 //! program that is killed neither loses a chunk nor lets one count twice.
 
 use std::collections::BTreeMap;
-use std::fs::{self, File, TryLockError};
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use super::TrainError;
 use super::chunk::{Chunk, ChunkName, EXTENSION};
 use super::config::Config;
-use super::folder::RunFolder;
+use super::folder::{RunFolder, lock};
 use super::selfplay::Played;
 use crate::policy::agent_file::replace_file;
 
@@ -73,6 +73,8 @@ impl Taken {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct News {
+    /// Seconds of training.
+    pub seconds: f64,
     /// Share of the budget used.
     pub progress: f64,
     /// Whether the run needs no more positions.
@@ -133,13 +135,10 @@ impl Queue {
     /// # Errors
     /// [`TrainError::File`] when the folder cannot be written to.
     pub fn deliver(&self, file: &Path, name: ChunkName, most: usize) -> Result<bool, TrainError> {
-        let lock = self.folder.join("lock");
-        let held = File::create(&lock).map_err(|error| TrainError::file(lock, error))?;
-        // Two actors that count at the same time would both find room for one. A file system
-        // without locks trusts its users.
-        if matches!(held.try_lock(), Err(TryLockError::WouldBlock)) {
+        // Two actors that count at the same time would both find room for one.
+        let Some(_held) = lock(&self.folder.join("lock"))? else {
             return Ok(false);
-        }
+        };
         if self.len()? >= most {
             return Ok(false);
         }

@@ -4,17 +4,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::{Run, Since};
 use crate::policy::agent_file::AgentFile;
-use crate::rng;
 use crate::train::TrainError;
 use crate::train::background::{Background, Job, Measured, regret_of};
 use crate::train::evaluate::{EvaluationPlan, FINAL_OPPONENTS, play_until_stopped};
 use crate::train::final_table::{FinalTable, Finalist};
 use crate::train::metrics::{MetricsFile, Report};
 use crate::train::progress::Progress;
-
-/// Index of the seed of the running scores' openings under the run's seed: others than those of the
-/// final table.
-const RUNNING_OPENINGS: u64 = 1;
 
 /// Where reports go.
 pub(super) struct Outputs<'a> {
@@ -89,20 +84,10 @@ impl Run {
 
     /// Makes a job of the agent as it is after these seconds of training.
     pub(super) fn job(&self, seconds: f64) -> Job {
-        let seed = rng::mix(self.config.seed, RUNNING_OPENINGS);
         Job {
             agent: self.agent(),
-            plan: self.plan(self.config.evaluation.games, seed),
+            plan: EvaluationPlan::running(&self.config),
             seconds,
-        }
-    }
-
-    fn plan(&self, games: u64, seed: u64) -> EvaluationPlan {
-        EvaluationPlan {
-            ruleset: self.config.ruleset,
-            games,
-            openings: self.config.evaluation.openings,
-            seed,
         }
     }
 
@@ -119,10 +104,11 @@ impl Run {
         stop: &AtomicBool,
         progress: &mut Progress,
     ) -> Result<Option<FinalTable>, TrainError> {
-        let plan = self.plan(self.config.evaluation.final_games, self.config.seed);
+        let plan = EvaluationPlan::last(&self.config);
         if plan.games == 0 {
             return Ok(None);
         }
+        self.heed_follower();
         let last = (self.folder.agent(), self.agent());
         let best = self.best.other_than(last.1.metadata.step);
         let mut finalists = Vec::with_capacity(2);

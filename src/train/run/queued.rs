@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use super::Run;
 use super::measured::Outputs;
 use crate::train::TrainError;
+use crate::train::best::BestAgent;
 use crate::train::queue::{Intake, News, QueueReport};
 use crate::train::selfplay::Played;
 
@@ -64,8 +65,11 @@ impl Run {
             return Ok(());
         };
         let progress = self.progress();
-        let finished = progress >= 1.0;
-        queued.intake.queue().tell(News { progress, finished })
+        queued.intake.queue().tell(News {
+            seconds: self.seconds(),
+            progress,
+            finished: progress >= 1.0,
+        })
     }
 
     /// Publishes weights if it is time, and says which chunks were refused.
@@ -90,6 +94,13 @@ impl Run {
         match &mut self.queued {
             Some(queued) => queued.intake.settle(&self.counters.taken),
             None => Ok(()),
+        }
+    }
+
+    /// Takes over what another program that measures found the best.
+    pub(super) fn heed_follower(&mut self) {
+        if self.queued.is_some() && self.config.evaluation.every == 0.0 {
+            self.best = BestAgent::open(&self.folder);
         }
     }
 
