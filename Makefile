@@ -105,12 +105,14 @@ docs: libtorch $(STAMPS)/build ## build the Rust documentation, check the pages;
 	$(BIN)/python python/tools/pages.py --check
 	$(BIN)/python python/tools/solved.py --check
 	$(BIN)/python python/tools/study_page.py --check
+	$(BIN)/python python/tools/agent_page.py --check
 	$(BIN)/python python/tools/links.py
 
-pages: $(STAMPS)/build ## write docs/environments, docs/solved.md and docs/studies.md
+pages: $(STAMPS)/build ## write the pages of environments, solved boards, studies and agents
 	$(BIN)/python python/tools/pages.py
 	$(BIN)/python python/tools/solved.py
 	$(BIN)/python python/tools/study_page.py
+	$(BIN)/python python/tools/agent_page.py
 
 digest: rust ## play the fixed games and compare their hash with the recorded one
 	cargo test $(LOCKED) --test digest -- --nocapture
@@ -244,5 +246,5 @@ $(ECOSYSTEM)/stamps/ready: pyproject.toml $(STAMPS)/build $(ECOSYSTEM)/stamps/ve
 	@$(ECOSYSTEM)/bin/python -m pip --disable-pip-version-check --quiet install --group ecosystem
 	@PIP_QUIET=1 PIP_DISABLE_PIP_VERSION_CHECK=1 VIRTUAL_ENV="$(CURDIR)/$(ECOSYSTEM)" \
 		$(ONE_AT_A_TIME) $(BIN)/maturin develop $(LOCKED) --release \
-		--extras pettingzoo,rllib,sb3,torchrl
+		--extras pettingzoo,rllib,sb3,torch,torchrl
 	@touch $@

@@ -347,7 +347,7 @@ fn an_agent_searches_by_monte_carlo_over_its_network() {
         ..MctsConfig::default()
     };
     let mut agent = Agent::new("test", agent(1), AgentSearch::Mcts(30)).unwrap();
-    let mut evaluator = NetworkEvaluator::new(agent.network().expect("a Gumbel agent"));
+    let mut evaluator = NetworkEvaluator::new(agent.network().gumbel().expect("a Gumbel agent"));
     let positions = positions(6, 40);
     let mut search = MctsSearch::new(config).unwrap();
     let found = search.run(&positions, &mut evaluator).unwrap();

@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from endodoi import pettingzoo as pettingzoo
     from endodoi import rllib as rllib
     from endodoi import sb3 as sb3
+    from endodoi import torch as torch
 
 __all__ = [
     "AgentError",
@@ -94,7 +95,7 @@ __all__ = [
 ]
 
 #: Modules that need a library of an extra: each is imported on its first use.
-EXTRA_MODULES = ("pettingzoo", "rllib", "sb3")
+EXTRA_MODULES = ("pettingzoo", "rllib", "sb3", "torch")
 
 
 def __getattr__(name: str) -> Any:

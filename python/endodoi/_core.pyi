@@ -20,12 +20,19 @@ __all__ = [
     "Solver",
     "Sowing",
     "__version__",
+    "agent_features",
+    "agent_file",
     "analyse_alpha_beta",
     "analyse_mcts",
+    "evaluate_agent",
     "pixels",
     "random_actions",
+    "read_agent",
     "sample_size",
+    "set_agents_folder",
+    "shipped_names",
     "simulate",
+    "write_agent",
 ]
 
 __version__: str
@@ -294,6 +301,23 @@ class Player:
         call: int,
     ) -> npt.NDArray[np.int64]: ...
 
+def set_agents_folder(folder: str | os.PathLike[str] | None) -> Path | None: ...
+def shipped_names() -> list[str]: ...
+def agent_file(path: str | os.PathLike[str]) -> Path: ...
+def read_agent(
+    path: str | os.PathLike[str],
+) -> tuple[str, dict[str, npt.NDArray[np.float32]]]: ...
+def write_agent(
+    path: str | os.PathLike[str], metadata: str, tensors: dict[str, npt.NDArray[np.float32]]
+) -> None: ...
+def agent_features(
+    observations: npt.NDArray[np.int16], ruleset: Ruleset
+) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]: ...
+def evaluate_agent(
+    player: Player, observations: npt.NDArray[np.int16], ruleset: Ruleset
+) -> tuple[
+    npt.NDArray[np.float32], npt.NDArray[np.float32] | None, npt.NDArray[np.float32] | None
+]: ...
 def analyse_alpha_beta(
     player: Player, position: Position
 ) -> tuple[int, int, int, int, list[int]]: ...

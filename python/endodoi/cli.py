@@ -11,6 +11,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from endodoi._core import Position, Ruleset, __version__
+from endodoi.agent_commands import add_agents
 from endodoi.errors import ArgumentValueError, EndodoiError, MissingExtraError, TrainError
 from endodoi.places import check_place
 from endodoi.regret_commands import add_regret
@@ -113,6 +114,7 @@ def make_parser() -> argparse.ArgumentParser:
     add_regret(commands, rules, ruleset_of, printable)
     add_tables(commands, rules, ruleset_of)
     add_studies(commands)
+    add_agents(commands, printable)
     version = commands.add_parser("version", help="say what is installed")
     version.set_defaults(run=version_command)
     return parser
@@ -135,7 +137,7 @@ def add_simulate(commands: Commands, rules: argparse.ArgumentParser) -> None:
         "--first", type=int, default=0, help="number of the first game, for parts (default 0)"
     )
     player_help = (
-        "random, greedy, perfect, alphabeta:N, mcts:N or agent:FILE_OR_RUN_DIR (default random)"
+        "random, greedy, perfect, alphabeta:N, mcts:N or agent:FILE_RUN_OR_NAME (default random)"
     )
     simulate_.add_argument("--south", default="random", metavar="PLAYER", help=player_help)
     simulate_.add_argument("--north", default="random", metavar="PLAYER", help=player_help)

@@ -31,9 +31,16 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from endodoi._core import Player, analyse_alpha_beta, analyse_mcts, random_actions
+from endodoi._core import (
+    Player,
+    analyse_alpha_beta,
+    analyse_mcts,
+    evaluate_agent,
+    random_actions,
+)
 from endodoi.errors import ArgumentTypeError, ArgumentValueError, PolicyError
 from endodoi.settings import check_seed
+from endodoi.shipped import ShippedAgent, shipped_agents
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -42,6 +49,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Agent",
+    "AgentEvaluation",
     "AlphaBeta",
     "AlphaBetaAnalysis",
     "Greedy",
@@ -49,7 +57,9 @@ __all__ = [
     "MctsAnalysis",
     "Policy",
     "Random",
+    "ShippedAgent",
     "from_spec",
+    "shipped_agents",
 ]
 
 #: What a search may be asked for at most.
@@ -231,8 +241,8 @@ class Mcts(CorePolicy):
     simulations : int
         Simulations for each move, 1 to 1,000,000.
     agent : path, optional
-        An agent file or the folder of a training run, whose network values the positions instead
-        of random games. Nothing is drawn then.
+        An agent file, the folder of a training run or the name of a shipped agent, whose network
+        values the positions instead of random games. Nothing is drawn then.
     ruleset : Ruleset, optional
         The rules of the games; with an agent by default those it was trained on.
     seed : int
@@ -400,6 +410,29 @@ class AlphaBeta(CorePolicy):
         return AlphaBetaAnalysis(*analyse_alpha_beta(self._player, position))
 
 
+@dataclass(frozen=True, eq=False)
+class AgentEvaluation:
+    """What an agent's network says of positions, from the view of the side to move.
+
+    Attributes
+    ----------
+    margin : float32 [B]
+        Expected seeds that the side to move still takes less those that the other side still
+        takes; what is captured already does not count. 0 where the game is over.
+    win, draw, loss : float32 [B] or None
+        Chances of the outcomes, of a Gumbel agent. Exact where the game is over.
+    logits : float32 [B, C] or None
+        How much a Gumbel agent likes each column, before the softmax. Those of illegal columns mean
+        nothing: hide them first. 0 where the game is over.
+    """
+
+    margin: npt.NDArray[np.float32]
+    win: npt.NDArray[np.float32] | None
+    draw: npt.NDArray[np.float32] | None
+    loss: npt.NDArray[np.float32] | None
+    logits: npt.NDArray[np.float32] | None
+
+
 class Agent(CorePolicy):
     """A trained agent, without torch. Make one with `Agent.load`.
 
@@ -416,12 +449,14 @@ class Agent(CorePolicy):
         depth: int | None = None,
         ruleset: Ruleset | None = None,
     ) -> Agent:
-        """Load an agent from its file or from the folder of a training run.
+        """Load an agent from its file, from the folder of a training run, or by its name.
 
         Parameters
         ----------
         path : path
             A safetensors file, or a run's folder: its best agent if there is one, else its latest.
+            Or the name of an agent that comes with the package (`shipped_agents`): a file or folder
+            of that name wins over it.
         simulations : int, optional
             Simulations for each move of a Gumbel agent; by default the number its file names.
             0 plays the network's first choice without a search.
@@ -450,6 +485,48 @@ class Agent(CorePolicy):
         """
         return self._player.metadata or {}
 
+    def evaluate(self, observations: npt.NDArray[Any], /) -> AgentEvaluation:
+        """Ask the network alone what it expects of positions.
+
+        A value agent's player rounds the network's sums to whole steps to be fast, so that what
+        its search sees may differ by some hundredths of a seed.
+
+        Parameters
+        ----------
+        observations : int16 [B, 2C+3] or [2C+3]
+
+        Returns
+        -------
+        evaluation : AgentEvaluation
+            Its arrays have no axis of rows for a single game.
+
+        Raises
+        ------
+        PolicyError
+            If an observation is no position of the agent's `ruleset`, or the network is of another
+            size.
+
+        Examples
+        --------
+        >>> import endodoi as ed
+        >>> for name in ed.policies.shipped_agents():
+        ...     agent = ed.policies.Agent.load(name)
+        ...     found = agent.evaluate(ed.Position.start(agent.ruleset).observation())
+        ...     assert found.margin.shape == ()
+        """
+        views = read_array(observations, "observations")
+        if self.ruleset is None:
+            raise PolicyError(f"player {self.name} does not know the rules", player=self.name)
+        rows = np.atleast_2d(views).astype(np.int16, copy=False)
+        margin, chances, logits = evaluate_agent(self._player, rows, self.ruleset)
+        win = draw = loss = None
+        if chances is not None:
+            win, draw, loss = chances.T
+        found = (margin, win, draw, loss, logits)
+        if views.ndim == 1:
+            found = tuple(None if part is None else part[0, ...] for part in found)  # type: ignore[assignment]
+        return AgentEvaluation(*found)
+
 
 def from_spec(spec: str, *, ruleset: Ruleset | None = None, seed: int = 0) -> CorePolicy:
     """Make the player of a specification.
@@ -458,8 +535,9 @@ def from_spec(spec: str, *, ruleset: Ruleset | None = None, seed: int = 0) -> Co
     ----------
     spec : str
         ``random``, ``greedy``, ``perfect``, ``alphabeta:N``, ``alphabeta:nodes=N``,
-        ``alphabeta:seconds=S``, ``mcts:N``, ``agent:FILE_OR_RUN_DIR`` with ``@sims=N``,
-        ``@mcts=N``, ``@depth=N``, ``@nodes=N``, ``@seconds=S`` or ``@none``.
+        ``alphabeta:seconds=S``, ``mcts:N``, or ``agent:`` and a file, the folder of
+        a run, or the name of a shipped agent, with ``@sims=N``, ``@mcts=N``, ``@depth=N``,
+        ``@nodes=N``, ``@seconds=S`` or ``@none``.
     ruleset : Ruleset, optional
         The rules of the games.
     seed : int

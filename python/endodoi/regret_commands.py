@@ -65,7 +65,7 @@ def add_regret(
         nargs="+",
         required=True,
         metavar="PLAYER",
-        help="random, greedy, perfect, alphabeta:N, mcts:N or agent:FILE_OR_RUN_DIR",
+        help="random, greedy, perfect, alphabeta:N, mcts:N or agent:FILE_RUN_OR_NAME",
     )
     parser.add_argument("--positions", type=int, default=500, help="positions (default 500)")
     parser.add_argument("--seed", type=int, default=0, help="seed of the positions (default 0)")

@@ -269,7 +269,7 @@ def simulate(
         The rules of every game.
     south, north : str or policy
         A specification (``random``, ``greedy``, ``perfect``, ``alphabeta:N``, ``mcts:N``,
-        ``agent:FILE_OR_RUN_DIR[@sims=N|@mcts=N|@none]``), a policy of `endodoi.policies`, or your
+        ``agent:FILE_RUN_OR_NAME[@sims=N|@mcts=N|@none]``), a policy of `endodoi.policies`, or your
         own function ``(observations [B, 2C+3], action_masks [B, C]) -> actions [B]``. A function is
         called on a worker thread, with all games that wait for it. A player that chooses an
         illegal column or raises loses that game, with the end ``illegal`` or ``error``. Players of

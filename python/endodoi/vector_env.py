@@ -101,7 +101,7 @@ class VectorEnv(GymnasiumVectorEnv[Any, Any, Any]):
         The rules; or give fields of a rule set as keyword arguments.
     opponent : str, callable or list of these, optional
         Who plays the other side; by default nobody: self-play. A specification (``random``,
-        ``greedy``, ``perfect``, ``alphabeta:N``, ``mcts:N``, ``agent:FILE_OR_RUN_DIR``), a policy,
+        ``greedy``, ``perfect``, ``alphabeta:N``, ``mcts:N``, ``agent:FILE_RUN_OR_NAME``), a policy,
         or any function ``(observations, action_masks) -> actions`` of the rows to move. A function
         is called at most once in a step and once in a reset; in same-step mode the first plies of
         games that may come next are asked for together with the others. Of a list one is drawn for

@@ -31,7 +31,7 @@ type Found<'py> = (
 /// Parameters
 /// ----------
 /// player : Player
-///     ``mcts:N`` or ``agent:FILE_OR_RUN_DIR@mcts=N``.
+///     ``mcts:N`` or ``agent:FILE_RUN_OR_NAME@mcts=N``.
 /// position : Position
 /// seed : int
 ///     The random games are drawn from the stream of the row seed mix(seed, 0) and episode 0.
@@ -71,7 +71,7 @@ pub(super) fn analyse_mcts<'py>(
     };
     let failed = |error: MctsError| refuse(error.to_string());
     let mut tree = MctsTree::new(&position.0, config).map_err(failed)?;
-    let mut evaluator = player.network.clone().map(NetworkEvaluator::new);
+    let mut evaluator = player.gumbel().map(NetworkEvaluator::new);
     let mut stream = rng::stream(rng::mix(seed, 0), 0, Purpose::Policy);
     let mut left = simulations;
     while left > 0 {

@@ -7,6 +7,7 @@
 #![allow(clippy::doc_markdown)]
 
 mod actions;
+mod agents;
 mod alpha_beta;
 mod arguments;
 mod arrays;
@@ -38,6 +39,11 @@ type Reduced<'py, Arguments> = (Bound<'py, PyAny>, Arguments);
 /// The core of the package endodoi: rules, positions, batches of games, players, simulation.
 #[pymodule]
 mod _core {
+    #[pymodule_export]
+    use super::agents::{
+        agent_features, agent_file, evaluate_agent, read_agent, set_agents_folder, shipped_names,
+        write_agent,
+    };
     #[pymodule_export]
     use super::alpha_beta::analyse_alpha_beta;
     #[pymodule_export]

@@ -14,7 +14,7 @@ use super::ruleset::PyRuleset;
 use crate::pit::PitSet;
 use crate::policy::agent_file::AgentMetadata;
 use crate::policy::network::Network;
-use crate::policy::{Agent, AgentSearch, Policy, PolicyError, PolicySpec, watched};
+use crate::policy::{Agent, AgentNetwork, AgentSearch, Policy, PolicyError, PolicySpec, watched};
 use crate::position::{Position, Setup};
 use crate::rng::{self, Purpose, Xoshiro128PlusPlus};
 use crate::ruleset::Ruleset;
@@ -27,7 +27,7 @@ use crate::side::Side;
 /// ----------
 /// spec : str
 ///     ``random``, ``greedy``, ``perfect``, ``alphabeta:N|nodes=N|seconds=S``, ``mcts:N``,
-///     ``agent:FILE_OR_RUN_DIR[@sims=N|@mcts=N|@none]``.
+///     ``agent:FILE|RUN_DIR|NAME[@sims=N|@mcts=N|@depth=N|@nodes=N|@seconds=S|@none]``.
 #[pyclass(name = "Player", module = "endodoi._core")]
 pub(super) struct PyPlayer {
     pub(super) spec: PolicySpec,
@@ -36,7 +36,7 @@ pub(super) struct PyPlayer {
     policy: Mutex<Box<dyn Policy>>,
     metadata: Option<AgentMetadata>,
     /// The network of an agent.
-    pub(super) network: Option<Arc<Network>>,
+    pub(super) network: Option<AgentNetwork>,
     /// The threads that search, and the process that started them.
     threads: Option<(u32, ThreadPool)>,
 }
@@ -49,12 +49,12 @@ impl PyPlayer {
         PyPlayer::of_spec(spec)
     }
 
-    /// Make an agent of a file or the folder of a run.
+    /// Make an agent of a file, the folder of a run, or the name of a shipped agent.
     ///
     /// Parameters
     /// ----------
     /// path : str
-    ///     An agent file, or the folder of a training run.
+    ///     An agent file, the folder of a training run, or a name.
     /// simulations : int or None
     ///     Simulations for each move; None for the agent's own number, 0 for none.
     /// depth : int or None
@@ -200,6 +200,11 @@ impl PyPlayer {
 }
 
 impl PyPlayer {
+    /// Returns the network of a Gumbel agent.
+    pub(super) fn gumbel(&self) -> Option<Arc<Network>> {
+        self.network.clone().and_then(AgentNetwork::gumbel)
+    }
+
     /// Returns the threads that search.
     pub(super) fn threads(&mut self) -> PyResult<&ThreadPool> {
         threads_of_this_process(&mut self.threads)
@@ -215,7 +220,6 @@ impl PyPlayer {
             _ => (spec.build()?, None),
         };
         let (metadata, network) = agent.unzip();
-        let network = network.flatten();
         Ok(PyPlayer {
             name: policy.name(),
             spec,
@@ -274,12 +278,12 @@ pub(super) fn random_actions<'py>(
     Ok(PyArray1::from_vec(py, (0..rows).map(draw).collect()))
 }
 
-fn refuse(message: &str) -> PyErr {
+pub(super) fn refuse(message: &str) -> PyErr {
     exception("PolicyError", message, |fields| Ok(fields))
 }
 
 /// Copies an array whose rows have `length` entries, and counts its rows.
-fn rows_of<T>(array: &Bound<'_, PyArray2<T>>, length: usize) -> PyResult<(Vec<T>, usize)>
+pub(super) fn rows_of<T>(array: &Bound<'_, PyArray2<T>>, length: usize) -> PyResult<(Vec<T>, usize)>
 where
     T: numpy::Element + Copy,
 {
@@ -346,7 +350,7 @@ fn open_positions(
 }
 
 /// Makes the position that an observation shows, with its mover as South.
-fn view_position(ruleset: &Ruleset, observation: &[i16]) -> Result<Position, String> {
+pub(super) fn view_position(ruleset: &Ruleset, observation: &[i16]) -> Result<Position, String> {
     let columns = ruleset.columns();
     let numbers: Vec<i64> = observation.iter().map(|&number| number.into()).collect();
     let (rows, rest) = numbers.split_at(2 * columns);

@@ -1,6 +1,10 @@
 //! The trained agent as a player, without torch: a tree search over its network, or alpha-beta
 //! with its network at the leaves.
 
+mod network;
+
+pub use network::AgentNetwork;
+
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -12,6 +16,7 @@ use rayon::prelude::*;
 use super::agent_file::{AgentFile, AgentMetadata, Learner};
 use super::alpha_beta::Searches;
 use super::network::{Network, NetworkEvaluator};
+use super::shipped::{name_of, shipped_agents, shipped_file};
 use super::value::{ValueLeaf, ValueNetwork};
 use super::weights::{Weights, WeightsError};
 use super::{Policy, PolicyError};
@@ -74,6 +79,7 @@ struct TreePlayer {
 /// Alpha-beta over the value.
 #[derive(Debug)]
 struct ValuePlayer {
+    network: Arc<ValueNetwork>,
     config: AlphaBetaConfig,
     searches: Searches<ValueLeaf>,
 }
@@ -134,10 +140,12 @@ impl Searcher {
 }
 
 impl Agent {
-    /// Loads an agent from its file, or from the folder of a training run.
+    /// Loads an agent from its file, from the folder of a training run, or by the name of one
+    /// that is shipped.
     ///
     /// Of a folder the best agent (`best.safetensors`) is taken if there is one, else the latest
-    /// (`agent.safetensors`).
+    /// (`agent.safetensors`). A name means a shipped agent where there is no such file or folder
+    /// ([`super::shipped`]).
     ///
     /// # Errors
     /// [`PolicyError::File`] says what is wrong with the file; [`PolicyError::Spec`] when the
@@ -194,12 +202,11 @@ impl Agent {
         &self.metadata
     }
 
-    /// Returns the network of a Gumbel agent, to be shared with other evaluators; `None` for a
-    /// value agent.
-    pub fn network(&self) -> Option<Arc<Network>> {
+    /// Returns its network, to be shared with other evaluators.
+    pub fn network(&self) -> AgentNetwork {
         match &self.player {
-            Player::Tree(player) => Some(Arc::clone(&player.network)),
-            Player::Value(_) => None,
+            Player::Tree(player) => AgentNetwork::Gumbel(Arc::clone(&player.network)),
+            Player::Value(player) => AgentNetwork::Value(Arc::clone(&player.network)),
         }
     }
 
@@ -348,27 +355,47 @@ impl ValuePlayer {
         let network = Arc::new(ValueNetwork::new(weights)?);
         Ok(ValuePlayer {
             config,
-            searches: Searches::new(ValueLeaf::new(network)),
+            searches: Searches::new(ValueLeaf::new(Arc::clone(&network))),
+            network,
         })
     }
 }
 
-/// Returns the agent file that `path` means: itself, or the best or latest agent of a folder.
+/// Returns the agent file that `path` means: itself, the best or latest agent of a folder, or the
+/// shipped agent of that name.
 ///
 /// # Errors
-/// [`PolicyError::File`] when a folder holds neither.
+/// [`PolicyError::File`] when a folder holds neither, or nothing has that name; a missing file is
+/// left to its reader.
 pub fn agent_file(path: &Path) -> Result<PathBuf, PolicyError> {
-    if !path.is_dir() {
+    let refuse = |message: String| PolicyError::File {
+        path: path.display().to_string(),
+        message,
+    };
+    if path.is_dir() {
+        return ["best.safetensors", "agent.safetensors"]
+            .into_iter()
+            .map(|name| path.join(name))
+            .find(|file| file.is_file())
+            .ok_or_else(|| {
+                let message = "the folder holds no best.safetensors and no agent.safetensors";
+                refuse(message.to_owned())
+            });
+    }
+    if path.exists() {
         return Ok(path.to_owned());
     }
-    ["best.safetensors", "agent.safetensors"]
-        .into_iter()
-        .map(|name| path.join(name))
-        .find(|file| file.is_file())
-        .ok_or_else(|| PolicyError::File {
-            path: path.display().to_string(),
-            message: "the folder holds no best.safetensors and no agent.safetensors".to_owned(),
-        })
+    if let Some(file) = shipped_file(path) {
+        return Ok(file);
+    }
+    let names = shipped_agents();
+    if name_of(path).is_some() && !names.is_empty() {
+        return Err(refuse(format!(
+            "there is no such file or folder, and no shipped agent of that name, which are {}",
+            names.join(", ")
+        )));
+    }
+    Ok(path.to_owned())
 }
 
 impl Policy for Agent {

@@ -9,12 +9,13 @@ mod mcts;
 pub mod network;
 mod perfect;
 mod random;
+pub mod shipped;
 mod spec;
 pub mod value;
 pub(crate) mod watched;
 pub mod weights;
 
-pub use agent::{Agent, AgentSearch};
+pub use agent::{Agent, AgentNetwork, AgentSearch};
 pub use alpha_beta::AlphaBeta;
 pub use greedy::Greedy;
 pub use mcts::Mcts;

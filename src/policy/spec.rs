@@ -11,7 +11,7 @@ use crate::policy::{
 use crate::search::{AlphaBetaConfig, MAX_DEPTH, MAX_SIMULATIONS};
 
 /// The forms that [`PolicySpec`] reads.
-const FORMS: &str = "random, greedy, perfect, alphabeta:N with N from 1 to 64, alphabeta:nodes=N, alphabeta:seconds=S, mcts:N with N from 1 to 1000000, or agent:FILE_OR_RUN_DIR[@depth=N|@nodes=N|@seconds=S|@sims=N|@mcts=N|@none]";
+const FORMS: &str = "random, greedy, perfect, alphabeta:N with N from 1 to 64, alphabeta:nodes=N, alphabeta:seconds=S, mcts:N with N from 1 to 1000000, or agent:FILE|RUN_DIR|NAME[@depth=N|@nodes=N|@seconds=S|@sims=N|@mcts=N|@none]";
 
 /// A player as users name it: `random`, `greedy`, `alphabeta:4`, `mcts:800`,
 /// `agent:runs/x@sims=32`.
@@ -43,7 +43,7 @@ pub enum PolicySpec {
         /// Simulations for each move, 1 to [`MAX_SIMULATIONS`].
         simulations: u32,
     },
-    /// `agent:FILE_OR_RUN_DIR`, with `@depth=N`, `@nodes=N`, `@seconds=S`, `@sims=N`, `@mcts=N` or
+    /// `agent:FILE_RUN_OR_NAME`, with `@depth=N`, `@nodes=N`, `@seconds=S`, `@sims=N`, `@mcts=N` or
     /// `@none` for how it searches.
     Agent {
         /// The agent file, or the folder of a training run.

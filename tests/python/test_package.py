@@ -19,7 +19,7 @@ import endodoi as ed
 MODULES = [
     module.name
     for module in pkgutil.iter_modules(ed.__path__, "endodoi.")
-    if not module.name.endswith(("__main__", "_core", ".rllib", ".sb3"))
+    if not module.name.endswith(("__main__", "_core", ".rllib", ".sb3", ".torch"))
 ]
 
 
@@ -86,7 +86,12 @@ def test_examples_of_the_documentation_run(name: str) -> None:
 
 @pytest.mark.parametrize(
     ("module", "library"),
-    [("pettingzoo", "pettingzoo"), ("rllib", "ray"), ("sb3", "stable_baselines3")],
+    [
+        ("pettingzoo", "pettingzoo"),
+        ("rllib", "ray"),
+        ("sb3", "stable_baselines3"),
+        ("torch", "torch"),
+    ],
 )
 def test_a_missing_library_is_told_by_the_name_of_its_extra(module: str, library: str) -> None:
     # An entry of None is how Python marks a module that cannot be imported.
