@@ -70,7 +70,7 @@ An example that fine-tunes an agent to other rules in a minute:
 
 TRY = """\
 ```
-python -m endodoi.examples.fine_tune --agent en-dodoi-2x6 --out taken.safetensors
+python -m endodoi.examples.fine_tune --agent en-dodoi-2x6 --out parity.safetensors
 ```
 """
 

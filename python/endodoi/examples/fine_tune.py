@@ -1,12 +1,12 @@
 """Fine-tune a trained value agent to other rules with PyTorch, from games of its own.
 
     pip install 'endodoi[torch]'
-    python -m endodoi.examples.fine_tune --agent en-dodoi-2x6 --out taken.safetensors
+    python -m endodoi.examples.fine_tune --agent en-dodoi-2x6 --out parity.safetensors
 
-The agent was trained where a lone seed stays; here a capture takes it too (C2). A few times over,
-the agent plays games against itself under the new rules, the network learns for every position how
-many seeds its mover still took less those of the other side, and is written back as the agent that
-plays next. Before and after, its moves alone are compared with perfect play in other positions.
+The agent was trained on sowing one way round; here the direction depends on the number of
+seeds (S5). A few times over, the agent plays games against itself under the new rules, the network
+learns what came of every position, and is written back as the agent that plays next. Before and
+after, the moves of the network alone are compared with perfect play in positions of random games.
 """
 
 from __future__ import annotations
@@ -34,11 +34,12 @@ def main(words: list[str] | None = None) -> tuple[float, float]:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--agent", default="en-dodoi-2x6", help="a value agent: file, run or name")
     parser.add_argument("--out", help="the file to write the agent to")
-    parser.add_argument("--lone-capture", default="taken", help="stays or taken (default)")
+    parser.add_argument("--direction", default="parity", help="anticlockwise or parity (default)")
+    parser.add_argument("--lone-capture", help="stays or taken (default: as it was trained)")
     parser.add_argument("--rounds", type=int, default=6, help="times that it plays and learns")
     parser.add_argument("--games", type=int, default=256, help="games played together")
     parser.add_argument("--plies", type=int, default=160, help="plies of a round")
-    parser.add_argument("--epochs", type=int, default=4, help="times a round's positions are seen")
+    parser.add_argument("--epochs", type=int, default=1, help="times a round's positions are seen")
     parser.add_argument("--depth", type=int, default=2, help="plies it looks ahead as it plays")
     parser.add_argument("--trace", type=float, default=0.7, help="lambda of the returns, 0 to 1")
     parser.add_argument("--learning-rate", type=float, default=0.001)
@@ -52,7 +53,7 @@ def main(words: list[str] | None = None) -> tuple[float, float]:
     network = ed.torch.load(asked.agent)
     if not isinstance(network, ed.torch.ValueNetwork):
         parser.error(f"--agent is {asked.agent}, expected a value agent")
-    rules = ed.Ruleset.from_dict({**network.ruleset.to_dict(), "lone_capture": asked.lone_capture})
+    rules = new_rules(network.ruleset, asked)
     exam = ed.arena.Exam(ruleset=rules, positions=asked.positions, seed=asked.seed)
     optimiser = torch.optim.Adam(network.parameters(), lr=asked.learning_rate)
 
@@ -70,6 +71,14 @@ def main(words: list[str] | None = None) -> tuple[float, float]:
         after = lost(exam, path)
     print(f"after: {after:.3f} seeds lost a move")
     return before, after
+
+
+def new_rules(old: ed.Ruleset, asked: argparse.Namespace) -> ed.Ruleset:
+    """Return the rules that the agent is to play by."""
+    fields = {**old.to_dict(), "direction": asked.direction}
+    if asked.lone_capture:
+        fields["lone_capture"] = asked.lone_capture
+    return ed.Ruleset.from_dict(fields)
 
 
 def lost(exam: ed.arena.Exam, path: Path) -> float:

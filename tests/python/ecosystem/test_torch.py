@@ -127,7 +127,7 @@ def test_fine_tuning_writes_an_agent_that_learnt(
     before, after = fine_tune.main([*words, *more, "--seed", "1"])
     assert after < before
     assert "after:" in capsys.readouterr().out
-    assert ed.policies.Agent.load(out).ruleset == ed.Ruleset(columns=6, lone_capture="taken")
+    assert ed.policies.Agent.load(out).ruleset == ed.Ruleset(columns=6, direction="parity")
     assert fine_tune.main([*words, *more, "--seed", "1"]) == (before, after)
 
 
