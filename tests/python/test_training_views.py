@@ -81,7 +81,7 @@ def results_of(agent: str, step: int) -> dict[str, Any]:
     return {
         "agent": agent,
         "step": step,
-        "simulations": 32,
+        "search": "32 simulations a move",
         "ruleset": ed.Ruleset(columns=6).to_dict(),
         "openings": 4,
         "seed": 0,
