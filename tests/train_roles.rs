@@ -480,6 +480,12 @@ fn a_number_is_played_by_one_program_and_a_run_learnt_by_one() {
     let output = output.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(2));
     assert!(text(&output.stderr).contains("holds no run with an agent"));
+    let claimed = run.claim().unwrap();
+    let output = start(&["learn", "--run", &run_of(folder.path())]);
+    let output = output.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(text(&output.stderr).contains("another program trains into"));
+    drop(claimed);
     let output = start(&["learn", "--run", &run_of(folder.path()), "--seed", "4"]);
     let output = output.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(2));

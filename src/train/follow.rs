@@ -60,22 +60,7 @@ impl Follower {
     /// [`TrainError::RunBusy`] when another program measures, [`TrainError::File`] when a file
     /// cannot be used.
     pub fn open(config: &Config, run: &RunFolder) -> Result<Follower, TrainError> {
-        let evaluation = &config.evaluation;
-        if evaluation.every > 0.0 {
-            return Err(TrainError::Setting {
-                field: "evaluation.every",
-                value: evaluation.every.to_string(),
-                expected: "0 in a run that another program measures: above, the learner does"
-                    .into(),
-            });
-        }
-        if evaluation.games == 0 && evaluation.regret_positions == 0 {
-            return Err(TrainError::Setting {
-                field: "evaluation.games",
-                value: "0".to_owned(),
-                expected: "games or evaluation.regret_positions to measure".to_owned(),
-            });
-        }
+        check(config)?;
         let lock = lock(&run.path().join("follow.lock"))?;
         let lock = lock.ok_or_else(|| TrainError::RunBusy {
             path: run.path().to_path_buf(),
@@ -87,7 +72,7 @@ impl Follower {
             config: Config {
                 evaluation: EvaluationConfig {
                     every: f64::MIN_POSITIVE,
-                    ..*evaluation
+                    ..config.evaluation
                 },
                 ..config.clone()
             },
@@ -185,6 +170,26 @@ impl fmt::Display for Line {
             None => Ok(()),
         }
     }
+}
+
+/// Checks that there is something to measure, and that the learner leaves it to others.
+fn check(config: &Config) -> Result<(), TrainError> {
+    let evaluation = &config.evaluation;
+    if evaluation.every > 0.0 {
+        return Err(TrainError::Setting {
+            field: "evaluation.every",
+            value: evaluation.every.to_string(),
+            expected: "0 in a run that another program measures: above, the learner does".into(),
+        });
+    }
+    if evaluation.games == 0 && evaluation.regret_positions == 0 {
+        return Err(TrainError::Setting {
+            field: "evaluation.games",
+            value: "0".to_owned(),
+            expected: "games or evaluation.regret_positions to measure".to_owned(),
+        });
+    }
+    Ok(())
 }
 
 /// Opens a file of measurements, without a last line that was not finished, and returns the step of

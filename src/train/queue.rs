@@ -36,8 +36,8 @@ pub struct QueueConfig {
 impl Default for QueueConfig {
     fn default() -> QueueConfig {
         QueueConfig {
-            chunks: 8,
-            positions: 2048,
+            chunks: 4,
+            positions: 1024,
             publish: 2.0,
             staleness: 10_000,
         }
