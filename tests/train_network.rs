@@ -11,6 +11,7 @@ use endodoi::rng::{self, Purpose};
 use endodoi::search::{Evaluations, Evaluator};
 use endodoi::train::network::{TorchEvaluator, TorchNetwork};
 use endodoi::{Position, Ruleset, RulesetFields, Variant};
+use tch::Device;
 
 fn positions(variant: Variant, columns: i64, count: usize) -> Vec<Position> {
     let fields = RulesetFields {
@@ -66,7 +67,7 @@ fn both_networks_agree_within_a_ten_thousandth() {
             NetworkEvaluator::new(network)
                 .evaluate(&positions, &mut ours)
                 .unwrap();
-            let mut torch = TorchEvaluator::new(&weights).unwrap();
+            let mut torch = TorchEvaluator::new(&weights, Device::Cpu).unwrap();
             torch.evaluate(&positions, &mut theirs).unwrap();
             assert_eq!(torch.evaluated(), 33);
             let pairs = [
@@ -92,7 +93,7 @@ fn both_networks_agree_within_a_ten_thousandth() {
 fn weights_survive_the_way_through_libtorch() {
     let weights = full_weights(NetworkSizes::default());
     for trainable in [false, true] {
-        let network = TorchNetwork::new(&weights, trainable).unwrap();
+        let network = TorchNetwork::new(&weights, trainable, Device::Cpu).unwrap();
         assert_eq!(network.weights().unwrap(), weights);
         let asks = network.tensors().iter().all(tch::Tensor::requires_grad);
         assert_eq!(asks, trainable);

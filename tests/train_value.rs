@@ -16,7 +16,7 @@ use endodoi::policy::weights::Weights;
 use endodoi::policy::{Agent, AgentSearch};
 use endodoi::search::{EndgameTable, MAX_DEPTH};
 use endodoi::train::TrainError;
-use endodoi::train::config::Config;
+use endodoi::train::config::{Config, Device};
 use endodoi::train::evaluate::{Evaluation, EvaluationPlan};
 use endodoi::train::replay::{Replay, Sample};
 use endodoi::train::run::{Ending, Run};
@@ -87,7 +87,7 @@ fn both_value_networks_agree_within_a_ten_thousandth() {
         learner.learn(&replay, 20, 1e-2).unwrap();
         let weights = learner.average().unwrap();
         let plain = ValueNetwork::new(weights.clone()).unwrap();
-        let torch = TorchValueNetwork::new(sizes, &weights).unwrap();
+        let torch = TorchValueNetwork::new(sizes, &weights, tch::Device::Cpu).unwrap();
         let rows: Vec<usize> = (0..replay.len()).collect();
         let mut batch = ValueBatch::default();
         batch.gather(&replay, &rows, &sizes);
@@ -167,6 +167,27 @@ fn self_play_hands_out_what_its_search_says() {
             endodoi::train::replay::position_of(&sample.observation, &config.ruleset).unwrap();
         let exact = f32::from(table.value(&position).unwrap());
         assert!((sample.margin - exact).abs() < 1e-6, "{position}");
+    }
+}
+
+#[test]
+fn a_gpu_that_is_not_there_is_refused_before_anything_is_written() {
+    if tch::Cuda::is_available() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("run");
+    for learner in [Learner::Gumbel, Learner::Value] {
+        let mut config = Config::of_learner(learner, rules(3));
+        config.device = Device::Cuda;
+        let error = Run::start(config, &path).unwrap_err();
+        assert_eq!(error.status(), 2);
+        let message = error.to_string();
+        assert!(
+            message.starts_with("device is cuda, expected cpu"),
+            "{message}"
+        );
+        assert!(!path.exists());
     }
 }
 

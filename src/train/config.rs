@@ -46,6 +46,8 @@ pub struct Config {
     pub seed: u64,
     /// Threads, 1 to 256; 0 takes one for every core.
     pub workers: usize,
+    /// What the networks are trained on.
+    pub device: Device,
     /// The rules.
     pub ruleset: Ruleset,
     /// When training ends.
@@ -70,6 +72,37 @@ pub struct Config {
     pub output: OutputConfig,
     /// Chunks between actors and learner, where these are programs of their own.
     pub queue: QueueConfig,
+}
+
+/// What computes the networks of a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Device {
+    /// The processor.
+    #[default]
+    Cpu,
+    /// The first GPU that CUDA knows, with a libtorch that knows CUDA. Learner `value` plays on the
+    /// processor all the same.
+    Cuda,
+}
+
+impl Device {
+    /// Returns the device as libtorch names it.
+    ///
+    /// # Errors
+    /// [`TrainError::Setting`] when libtorch finds no GPU.
+    pub fn find(self) -> Result<tch::Device, TrainError> {
+        match self {
+            Device::Cpu => Ok(tch::Device::Cpu),
+            Device::Cuda if tch::Cuda::is_available() => Ok(tch::Device::Cuda(0)),
+            Device::Cuda => Err(setting(
+                "device",
+                &"cuda",
+                "cpu: libtorch finds no GPU. It needs one with its driver, and a libtorch with CUDA: \
+                 build the trainer with `CUDA=1 make train`, or with LIBTORCH naming one",
+            )),
+        }
+    }
 }
 
 /// Network and self-play of learner `value`.
@@ -264,6 +297,7 @@ impl Config {
                 batch: pick(large, 1024, 512),
                 learning_rate: 1e-3,
                 weight_decay: 0.0,
+                final_rate: 0.02,
                 average: 0.999,
                 ..self.optimiser
             },
@@ -279,6 +313,7 @@ impl Config {
             learner: Learner::Gumbel,
             seed: 0,
             workers: 0,
+            device: Device::Cpu,
             ruleset,
             budget: BudgetConfig {
                 minutes: Some(5.0),

@@ -1,6 +1,6 @@
 //! The optimiser: batches from the replay ring, losses, `AdamW`, and the running average.
 
-use tch::{Kind, Tensor};
+use tch::{Device, Kind, Tensor};
 
 use super::TrainError;
 use super::config::Config;
@@ -139,11 +139,13 @@ impl Learner {
     /// # Errors
     /// [`TrainError::Torch`] when libtorch cannot make a tensor.
     pub fn new(config: &Config, state: &LearnerState) -> Result<Learner, TrainError> {
+        let device = config.device.find()?;
         let tensors = |named: &[NamedTensor]| -> Result<Vec<Tensor>, TrainError> {
-            named.iter().map(tensor_of).collect()
+            let tensors = named.iter().map(|named| tensor_of(named, device));
+            tensors.collect()
         };
         Ok(Learner {
-            model: Model::new(&state.weights)?,
+            model: Model::new(&state.weights, device)?,
             first: tensors(&state.first)?,
             second: tensors(&state.second)?,
             average: tensors(state.average.tensors())?,
@@ -281,9 +283,10 @@ impl Learner {
     }
 }
 
-fn tensor_of(named: &NamedTensor) -> Result<Tensor, TrainError> {
+fn tensor_of(named: &NamedTensor, device: Device) -> Result<Tensor, TrainError> {
     let shape: Vec<i64> = named.shape.iter().map(|&len| len as i64).collect();
-    Ok(Tensor::f_from_slice(&named.data)?.f_reshape(&shape)?)
+    let tensor = Tensor::f_from_slice(&named.data)?.f_reshape(&shape)?;
+    Ok(tensor.f_to_device(device)?)
 }
 
 /// Returns the factor that brings the gradients' joint norm down to `clip`, at most 1.
@@ -348,6 +351,21 @@ impl Batch {
             policy: table(&policy, columns as i64)?,
             chances: table(&chances, 3)?,
             margin: Tensor::f_from_slice(&margins)?,
+        })
+    }
+
+    /// Moves the tensors to a device.
+    ///
+    /// # Errors
+    /// [`TrainError::Torch`] when libtorch refuses.
+    pub fn on(self, device: Device) -> Result<Batch, TrainError> {
+        Ok(Batch {
+            features: self.features.f_to_device(device)?,
+            globals: self.globals.f_to_device(device)?,
+            illegal: self.illegal.f_to_device(device)?,
+            policy: self.policy.f_to_device(device)?,
+            chances: self.chances.f_to_device(device)?,
+            margin: self.margin.f_to_device(device)?,
         })
     }
 

@@ -1,6 +1,6 @@
 //! The network being trained, of either learner.
 
-use tch::Tensor;
+use tch::{Device, Tensor};
 
 use super::TrainError;
 use super::config::LossConfig;
@@ -40,18 +40,18 @@ pub struct BatchLosses {
 }
 
 impl Model {
-    /// Copies weights into tensors that ask for gradients.
+    /// Copies weights into tensors of a device that ask for gradients.
     ///
     /// # Errors
     /// [`TrainError::Torch`] when libtorch cannot make a tensor.
-    pub fn new(weights: &Weights) -> Result<Model, TrainError> {
+    pub fn new(weights: &Weights, device: Device) -> Result<Model, TrainError> {
         Ok(match *weights.shape() {
             NetworkShape::Gumbel(_) => Model::Gumbel {
-                network: TorchNetwork::new(weights, true)?,
+                network: TorchNetwork::new(weights, true, device)?,
                 inputs: Vec::new(),
             },
             NetworkShape::Value(sizes) => Model::Value {
-                network: TorchValueNetwork::new(sizes, weights)?,
+                network: TorchValueNetwork::new(sizes, weights, device)?,
                 batch: ValueBatch::default(),
             },
         })
@@ -88,7 +88,7 @@ impl Model {
     ) -> Result<BatchLosses, TrainError> {
         match self {
             Model::Gumbel { network, inputs } => {
-                let batch = Batch::gather(replay, rows, inputs)?;
+                let batch = Batch::gather(replay, rows, inputs)?.on(network.device())?;
                 let heads = network.forward(&batch.features, &batch.globals)?;
                 let parts = batch.losses(&heads.logits, &heads.values)?;
                 let [policy, value, margin] = &parts;

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use tch::{Kind, Tensor};
+use tch::{Device, Kind, Tensor};
 
 use super::TrainError;
 use crate::policy::features::{FEATURES, GLOBALS, write_features, write_globals};
@@ -34,18 +34,22 @@ pub struct Heads {
 }
 
 impl TorchNetwork {
-    /// Copies weights into tensors, which ask for gradients if `trainable`, and keeps libtorch on
-    /// the calling thread: the trainer has one thread for every core itself.
+    /// Copies weights into tensors of a device, which ask for gradients if `trainable`, and keeps
+    /// libtorch on the calling thread: the trainer has one thread for every core itself.
     ///
     /// # Errors
     /// [`TrainError::Torch`] when libtorch cannot make a tensor.
-    pub fn new(weights: &Weights, trainable: bool) -> Result<TorchNetwork, TrainError> {
+    pub fn new(
+        weights: &Weights,
+        trainable: bool,
+        device: Device,
+    ) -> Result<TorchNetwork, TrainError> {
         let NetworkShape::Gumbel(sizes) = *weights.shape() else {
             return Err(WeightsError::Kind { expected: "gumbel" }.into());
         };
         Ok(TorchNetwork {
             sizes,
-            tensors: trainable_tensors(weights, trainable)?,
+            tensors: device_tensors(weights, trainable, device)?,
             taps: HashMap::new(),
         })
     }
@@ -57,6 +61,11 @@ impl TorchNetwork {
     pub fn weights(&self) -> Result<Weights, TrainError> {
         let shape = NetworkShape::Gumbel(self.sizes);
         Ok(Weights::new(shape, named_tensors(&shape, &self.tensors)?)?)
+    }
+
+    /// Returns where the tensors lie.
+    pub fn device(&self) -> Device {
+        self.tensors.first().map_or(Device::Cpu, Tensor::device)
     }
 
     /// Returns the tensors in the order of the layout.
@@ -71,6 +80,11 @@ impl TorchNetwork {
     /// [`TrainError::Torch`] when libtorch refuses, for instance for want of memory.
     pub fn forward(&mut self, features: &Tensor, globals: &Tensor) -> Result<Heads, TrainError> {
         let (boards, pits, _) = features.size3()?;
+        let device = self.device();
+        let (features, globals) = (
+            &features.f_to_device(device)?,
+            &globals.f_to_device(device)?,
+        );
         let taps = self.taps(pits)?;
         let mut weights = self.tensors.iter();
         // The layout fixes how many tensors there are.
@@ -113,23 +127,24 @@ impl TorchNetwork {
             .flat_map(|pit| [(pit + pits - 1) % pits, pit, (pit + 1) % pits])
             .flat_map(|tap| [tap, pits - 1 - tap])
             .collect();
-        let taps = Tensor::f_from_slice(&indices)?;
+        let taps = Tensor::f_from_slice(&indices)?.f_to_device(self.device())?;
         self.taps.insert(pits, taps.shallow_clone());
         Ok(taps)
     }
 }
 
-/// Copies weights into tensors, which ask for gradients if `trainable`, and keeps libtorch on the
-/// calling thread.
-pub(super) fn trainable_tensors(
+/// Copies weights into tensors of a device, which ask for gradients if `trainable`, and keeps
+/// libtorch on the calling thread.
+pub(super) fn device_tensors(
     weights: &Weights,
     trainable: bool,
+    device: Device,
 ) -> Result<Vec<Tensor>, tch::TchError> {
     tch::set_num_threads(1);
     let tensors = weights.tensors().iter().map(|tensor| {
         let shape: Vec<i64> = tensor.shape.iter().map(|&len| len as i64).collect();
         let copy = Tensor::f_from_slice(&tensor.data)?.f_reshape(&shape)?;
-        copy.f_set_requires_grad(trainable)
+        copy.f_to_device(device)?.f_set_requires_grad(trainable)
     });
     tensors.collect()
 }
@@ -193,9 +208,9 @@ impl TorchEvaluator {
     ///
     /// # Errors
     /// [`TrainError::Torch`] when libtorch cannot make a tensor.
-    pub fn new(weights: &Weights) -> Result<TorchEvaluator, TrainError> {
+    pub fn new(weights: &Weights, device: Device) -> Result<TorchEvaluator, TrainError> {
         Ok(TorchEvaluator {
-            network: TorchNetwork::new(weights, false)?,
+            network: TorchNetwork::new(weights, false, device)?,
             inputs: Vec::new(),
             outputs: Vec::new(),
             evaluated: 0,

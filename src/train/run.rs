@@ -93,6 +93,7 @@ impl Run {
     /// [`TrainError`] when the folder holds a run already or a setting is impossible.
     pub fn start(config: Config, path: &Path) -> Result<Run, TrainError> {
         selfplay::check_start(&config.ruleset)?;
+        config.device.find()?;
         let parts = Parts::start(&config)?;
         let folder = RunFolder::create(path, &config)?;
         Run::of_parts(config, folder, parts)

@@ -224,7 +224,7 @@ fn play_gumbel(
     weights: &Weights,
     (config, progress): (&Config, f64),
 ) -> Result<Played, TrainError> {
-    let mut evaluator = CachedEvaluator::new(TorchEvaluator::new(weights)?);
+    let mut evaluator = CachedEvaluator::new(TorchEvaluator::new(weights, config.device.find()?)?);
     let mut played = Played::default();
     let play = &config.selfplay;
     for _ in 0..play.plies {

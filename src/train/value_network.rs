@@ -1,9 +1,9 @@
 //! The value network on libtorch: the twin of [`crate::policy::value`], for gradients.
 
-use tch::{Kind, Tensor};
+use tch::{Device, Kind, Tensor};
 
 use super::TrainError;
-use super::network::{named_tensors, trainable_tensors};
+use super::network::{device_tensors, named_tensors};
 use super::replay::Replay;
 use crate::policy::network::margin_unit;
 use crate::policy::value::ValueSizes;
@@ -26,15 +26,19 @@ pub struct ValueBatch {
 }
 
 impl TorchValueNetwork {
-    /// Copies weights into tensors that ask for gradients, and keeps libtorch on the calling
-    /// thread.
+    /// Copies weights into tensors of a device that ask for gradients, and keeps libtorch on the
+    /// calling thread.
     ///
     /// # Errors
     /// [`TrainError::Torch`] when libtorch cannot make a tensor.
-    pub fn new(sizes: ValueSizes, weights: &Weights) -> Result<TorchValueNetwork, TrainError> {
+    pub fn new(
+        sizes: ValueSizes,
+        weights: &Weights,
+        device: Device,
+    ) -> Result<TorchValueNetwork, TrainError> {
         Ok(TorchValueNetwork {
             sizes,
-            tensors: trainable_tensors(weights, true)?,
+            tensors: device_tensors(weights, true, device)?,
         })
     }
 
@@ -67,12 +71,13 @@ impl TorchValueNetwork {
         };
         let pits = 2 * self.sizes.columns as i64;
         let positions = batch.rows.len() as i64 / pits;
-        let indices = Tensor::f_from_slice(&batch.rows)?.f_reshape([positions, pits])?;
-        let whole = (Kind::Int64, tch::Device::Cpu);
+        let device = rows.device();
+        let indices = Tensor::f_from_slice(&batch.rows)?.f_to_device(device)?;
+        let whole = (Kind::Int64, device);
         let offsets = Tensor::f_arange_start_step(0, positions * pits, pits, whole)?;
         let (sums, ..) = Tensor::f_embedding_bag(
             rows,
-            &indices.f_reshape([-1])?,
+            &indices,
             &offsets,
             false,
             0,
@@ -90,8 +95,8 @@ impl TorchValueNetwork {
     /// # Errors
     /// [`TrainError::Torch`] when libtorch refuses.
     pub fn loss(&self, batch: &ValueBatch) -> Result<Tensor, TrainError> {
-        let target = Tensor::f_from_slice(&batch.margins)?;
         let margins = self.forward(batch)?;
+        let target = Tensor::f_from_slice(&batch.margins)?.f_to_device(margins.device())?;
         Ok(margins.f_mse_loss(&target, tch::Reduction::Mean)?)
     }
 }
