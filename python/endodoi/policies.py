@@ -488,8 +488,7 @@ class Agent(CorePolicy):
     def evaluate(self, observations: npt.NDArray[Any], /) -> AgentEvaluation:
         """Ask the network alone what it expects of positions.
 
-        A value agent's player rounds the network's sums to whole steps to be fast, so that what
-        its search sees may differ by some hundredths of a seed.
+        A value agent's player rounds the weights to be fast: what its search sees differs a little.
 
         Parameters
         ----------

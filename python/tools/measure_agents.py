@@ -39,9 +39,9 @@ def interval(scores: npt.NDArray[np.float64]) -> tuple[float, float]:
     """Return the 95 % interval of the mean of pairs, with two lost and two won ones added."""
     ends = np.repeat([0.0, 1.0], IMAGINED)
     more = np.concatenate([scores, ends])
-    half = Z * more.std() / len(more) ** 0.5
-    low, high = more.mean() - half, more.mean() + half
-    return max(0.0, min(low, scores.mean())), min(1.0, max(high, scores.mean()))
+    centre, half = float(more.mean()), Z * float(more.std()) / len(more) ** 0.5
+    mean = float(scores.mean())
+    return max(0.0, min(centre - half, mean)), min(1.0, max(centre + half, mean))
 
 
 def score(

@@ -172,7 +172,10 @@ pub(super) fn agent_features<'py>(
     let mut features = vec![0.0; rows * pits * FEATURES];
     let mut globals = vec![0.0; rows * GLOBALS];
     py.detach(|| {
-        for (row, position) in positions_of(&ruleset.0, &views)?.iter().enumerate() {
+        for (row, position) in positions_of("agent", &ruleset.0, &views)?
+            .iter()
+            .enumerate()
+        {
             if !position.is_over() {
                 write_features(position, &mut features[row * pits * FEATURES..]);
                 write_globals(position, &mut globals[row * GLOBALS..]);
@@ -221,7 +224,7 @@ pub(super) fn evaluate_agent<'py>(
     let (views, rows) = rows_of(observations, 2 * columns + 3)?;
     let mut said = Evaluations::default();
     let positions = py.detach(|| {
-        let positions = positions_of(&ruleset.0, &views)?;
+        let positions = positions_of(player.name(), &ruleset.0, &views)?;
         let evaluated = network.evaluate(&positions, &mut said);
         evaluated.map_err(|error| PolicyError::Failed {
             name: player.name().to_owned(),
@@ -265,11 +268,15 @@ const fn certain(outcome: Outcome, side: Side) -> [f32; 3] {
 }
 
 /// Reads the positions of all rows.
-fn positions_of(ruleset: &Ruleset, observations: &[i16]) -> Result<Vec<Position>, PolicyError> {
+fn positions_of(
+    name: &str,
+    ruleset: &Ruleset,
+    observations: &[i16],
+) -> Result<Vec<Position>, PolicyError> {
     let rows = observations.chunks(2 * ruleset.columns() + 3).enumerate();
     rows.map(|(row, observation)| {
         view_position(ruleset, observation).map_err(|message| PolicyError::Failed {
-            name: "agent".to_owned(),
+            name: name.to_owned(),
             message: format!("row {row}: {message}"),
         })
     })

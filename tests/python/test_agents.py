@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
+import agent_page
 import endodoi as ed
+import measure_agents
 from endodoi import _core, cli, policies, shipped
 from small_agents import SIX, layout, positions, write
 
@@ -156,7 +158,7 @@ def test_observations_that_do_not_fit_are_refused(tmp_path: Path) -> None:
         agent.evaluate(observations[:, :-2])
     broken = observations.copy()
     broken[1, 0] = -1
-    with pytest.raises(ed.PolicyError, match="row 1"):
+    with pytest.raises(ed.PolicyError, match=rf"{agent.name}: row 1: .*-1"):
         agent.evaluate(broken)
     other = policies.Agent.load(tmp_path / "v.safetensors", ruleset=ed.Ruleset(columns=3))
     with pytest.raises(ed.PolicyError, match="have 3 columns, expected 6"):
@@ -247,43 +249,96 @@ def test_a_shipped_agent_alone_beats_greedy_clearly(name: str) -> None:
     assert score > 0.65
 
 
-def test_the_command_lists_agents(
-    capsys: pytest.CaptureFixture[str], folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    training = {"command": "endodoi-train", "minutes": 0.5, "cores": 2, "seed": 3}
+def known_agents(*names: str) -> dict[str, Any]:
+    """Return what could be known of agents."""
     games = {"games": 40, "opening_plies": 4, "margin": 2.5, "margin_half": 1.0}
     scored = {"opponent": "greedy", "score": 0.75, "low": 0.7, "high": 0.8, **games}
     loses = {"positions": 50, "reference": "perfect", "optimal": 0.875}
-    known = {
-        f"{kind}-2x6": {
-            "training": training,
-            "scores": [{"player": f"agent:{kind}-2x6@none", **scored}],
-            "regret": [
-                {
-                    "player": f"agent:{kind}-2x6@none",
-                    "seeds_lost": 0.25,
-                    "seeds_lost_half": 0.125,
-                    **loses,
-                }
-            ],
+    lost = {"seeds_lost": 0.25, "seeds_lost_half": 0.125, **loses}
+    return {
+        name: {
+            "training": {"command": "endodoi-train", "minutes": 0.5, "cores": 2, "seed": 3},
+            "scores": [{"player": f"agent:{name}@none", **scored}],
+            "regret": [{"player": f"agent:{name}@none", **lost}],
             "measured_by": ["measure"],
         }
-        for kind in ("small", "tree")
+        for name in names
     }
-    (folder / shipped.STRENGTH).write_text(json.dumps({"agents": known}), encoding="utf-8")
-    monkeypatch.setattr(shipped, "FOLDER", folder)
+
+
+@pytest.fixture
+def known(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, Any]]:
+    """Tell the strength of the small agents."""
+    agents = known_agents("small-2x6", "tree-2x6")
+    (folder / shipped.STRENGTH).write_text(json.dumps({"agents": agents}), encoding="utf-8")
+    for module in (shipped, measure_agents):
+        monkeypatch.setattr(module, "FOLDER", folder)
     shipped.shipped_agents.cache_clear()
-    try:
-        assert cli.main(["agents"]) == 0
-        lines = capsys.readouterr().out.splitlines()
-        assert len(lines) == 5
-        assert "score against greedy" in lines[1]
-        assert "0.700 to 0.800" in lines[1]
-        assert "87.5 % optimal" in lines[2]
-        assert cli.main(["agents", "--json"]) == 0
-        told = json.loads(capsys.readouterr().out)
-        assert told["tree-2x6"]["learner"] == "gumbel"
-        assert told["small-2x6"]["ruleset"] == SIX.to_dict()
-        assert told["small-2x6"]["scores"] == [{"player": "agent:small-2x6@none", **scored}]
-    finally:
-        shipped.shipped_agents.cache_clear()
+    yield agents
+    shipped.shipped_agents.cache_clear()
+
+
+def test_the_command_lists_agents(
+    capsys: pytest.CaptureFixture[str], known: dict[str, Any]
+) -> None:
+    assert cli.main(["agents"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 5
+    assert "score against greedy" in lines[1]
+    assert "0.700 to 0.800" in lines[1]
+    assert "87.5 % optimal" in lines[2]
+    assert cli.main(["agents", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["tree-2x6"]["learner"] == "gumbel"
+    assert told["small-2x6"]["ruleset"] == SIX.to_dict()
+    assert told["small-2x6"]["scores"] == known["small-2x6"]["scores"]
+
+
+@pytest.mark.usefixtures("known")
+def test_the_page_tells_what_was_measured() -> None:
+    page = agent_page.page(list(policies.shipped_agents().values()))
+    for text in (
+        "| `small-2x6` | en-dodoi 2x6 k=4 | value |",
+        "| `tree-2x6` | en-dodoi 2x6 k=4 | gumbel |",
+        "| `agent:small-2x6@none` | `greedy` | 40 | 4 | 0.750 | 0.700 to 0.800 | +2.5 ± 1.0 |",
+        "| `agent:tree-2x6@none` | 50 | perfect | 87.5 % | 0.250 ± 0.125 |",
+        "```\nendodoi-train\nmeasure\n```",
+    ):
+        assert text in page, text
+
+
+def test_the_page_is_what_the_script_writes() -> None:
+    page = agent_page.page(list(policies.shipped_agents().values()))
+    assert agent_page.PAGE.read_text(encoding="utf-8") == page
+
+
+def test_an_agent_is_measured(known: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    words = ["measure_agents.py", "small-2x6", "--searches", "none", "--opponents", "random"]
+    more = ["--games", "60", "--positions", "6", "--minutes", "2"]
+    monkeypatch.setattr(sys, "argv", [*words, *more])
+    assert measure_agents.main() == 0
+    shipped.shipped_agents.cache_clear()
+    agents = policies.shipped_agents()
+    assert agents["tree-2x6"].scores[0].score == known["tree-2x6"]["scores"][0]["score"]
+    small = agents["small-2x6"]
+    assert (small.minutes, small.cores, small.trained_by) == (2, 2, "endodoi-train")
+    assert small.measured_by[0].startswith("python python/tools/measure_agents.py small-2x6 ")
+    [score], [regret] = small.scores, small.regret
+    assert (score.opponent, score.games, regret.positions) == ("random", 60, 6)
+    rules: dict[str, Any] = {"ruleset": SIX, "seed": 0, "random_opening_plies": 4}
+    south = ed.simulate(30, south=score.player, **rules).to_numpy()["winner"]
+    north = ed.simulate(30, north=score.player, **rules).to_numpy()["winner"]
+    points = (1 + south) / 2 + (1 - north) / 2
+    assert score.score == pytest.approx(points.mean() / 2, abs=1e-4)
+    assert score.low < score.score < score.high
+
+
+def test_an_agent_of_unknown_training_is_not_measured(
+    known: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    del known["small-2x6"]
+    text = json.dumps({"agents": known})
+    (shipped.FOLDER / shipped.STRENGTH).write_text(text, encoding="utf-8")
+    monkeypatch.setattr(sys, "argv", ["measure_agents.py", "small-2x6", "--cores", "2"])
+    with pytest.raises(SystemExit, match="not known: command, minutes, seed"):
+        measure_agents.main()
