@@ -246,7 +246,7 @@ def test_a_shipped_agent_alone_beats_greedy_clearly(name: str) -> None:
     codes = {ed.GameTable.END_REASONS.index(reason) for reason in ("illegal", "error", "max_plies")}
     assert not codes & {*as_south["end_reason"], *as_north["end_reason"]}
     score = 0.5 + (as_south["winner"].mean() - as_north["winner"].mean()) / 4
-    assert score > 0.65
+    assert score > 0.6
 
 
 def known_agents(*names: str) -> dict[str, Any]:
