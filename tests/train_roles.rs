@@ -290,6 +290,47 @@ fn an_actor_that_comes_back_goes_on_as_if_it_had_never_gone() {
 }
 
 #[test]
+fn an_actor_of_other_settings_starts_its_games_anew_and_broken_ones_are_refused() {
+    let mut config = small(Learner::Gumbel, 100);
+    config.queue.chunks = 1000;
+    let folder = tempfile::tempdir().unwrap();
+    let run = begun(folder.path(), &config);
+    let games = run.path().join("actors/0002/games.safetensors");
+    play(&run, &config, 2, 20);
+    let about = |key: &str| header_of(&games)["about"][key].as_u64().unwrap();
+    let [next, episode, positions] = ["next", "episode", "positions"].map(about);
+    assert!(next > 0 && positions > 0);
+    config.selfplay.games = 7;
+    play(&run, &config, 2, 0);
+    assert_eq!(about("next"), next);
+    play(&run, &config, 2, 20);
+    assert!(about("next") > next);
+    assert!(about("episode") > episode);
+    assert!(about("positions") > positions);
+    assert_eq!(
+        chunks_in(&run.path().join("queue")).len() as u64,
+        about("next")
+    );
+
+    let refusal = |config: &Config| {
+        let error = Actor::join(config.clone(), &run, Some(2)).unwrap_err();
+        assert!(error.to_string().contains("games.safetensors: "), "{error}");
+        error.to_string()
+    };
+    let mut other = config.clone();
+    other.seed = 3;
+    assert!(refusal(&other).contains("its seed is 0, expected 3"));
+    let mut bytes = fs::read(&games).unwrap();
+    let last = bytes.len() - 1;
+    bytes[last] ^= 1;
+    fs::write(&games, &bytes).unwrap();
+    assert!(refusal(&config).contains("the file is damaged"));
+    let chunk = chunks_in(&run.path().join("queue")).remove(0);
+    fs::copy(&chunk, &games).unwrap();
+    assert!(refusal(&config).contains("this program reads endodoi-actor version 1"));
+}
+
+#[test]
 fn actors_never_play_the_same_games() {
     let mut config = small(Learner::Gumbel, 100);
     config.ruleset = rules(6);
