@@ -4,7 +4,10 @@
 //! from them, and options of the command line win over the file. Unknown keys are refused.
 //! `docs/trainer.md` holds the table of all settings with units and ranges.
 
-use std::path::{Path, PathBuf};
+mod ranges;
+mod text;
+
+pub(super) use text::merge;
 
 use serde::{Deserialize, Serialize};
 
@@ -14,27 +17,7 @@ use crate::arena::Reference;
 use crate::policy::agent_file::Learner;
 use crate::policy::value::ValueSizes;
 use crate::policy::weights::{NetworkShape, NetworkSizes};
-use crate::ruleset::{Ruleset, Variant};
-use crate::search::{MAX_DEPTH, MAX_SIMULATIONS};
-
-/// Settings that learner `gumbel` alone has.
-const GUMBEL_ONLY: [&str; 12] = [
-    "network",
-    "loss",
-    "selfplay.simulations",
-    "selfplay.first_simulations",
-    "selfplay.quick_simulations",
-    "selfplay.quick_share",
-    "selfplay.max_considered",
-    "selfplay.c_visit",
-    "selfplay.c_scale",
-    "selfplay.margin_weight",
-    "value_target.outcome",
-    "evaluation.simulations",
-];
-
-/// Settings that learner `value` alone has.
-const VALUE_ONLY: [&str; 2] = ["value", "evaluation.depth"];
+use crate::ruleset::Ruleset;
 
 /// All settings of a run, complete and checked.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -394,78 +377,6 @@ impl Config {
         }
     }
 
-    /// Merges a configuration file with options of the command line and fills in the defaults.
-    ///
-    /// # Errors
-    /// [`TrainError::Config`] when the file cannot be read or a key is unknown,
-    /// [`TrainError::Setting`] when a setting is out of range.
-    pub fn load(file: Option<&Path>, options: toml::Table) -> Result<Config, TrainError> {
-        let mut given = match file {
-            Some(path) => read_table(path)?,
-            None => toml::Table::new(),
-        };
-        merge(&mut given, options);
-        let path = file.map_or_else(|| PathBuf::from("of the command line"), Path::to_path_buf);
-        let refuse = |message: String| TrainError::Config {
-            path: path.clone(),
-            message,
-        };
-        let rules = given
-            .remove("ruleset")
-            .unwrap_or_else(|| toml::Table::new().into());
-        let mut rules = match rules {
-            toml::Value::Table(rules) => rules,
-            other => return Err(refuse(format!("ruleset is {other}, expected a table"))),
-        };
-        rules
-            .entry("variant")
-            .or_insert_with(|| Variant::EnDodoi.id().into());
-        let ruleset: Ruleset = rules
-            .try_into()
-            .map_err(|error| refuse(format!("ruleset: {}", tidy(&error))))?;
-        let learner = match given.get("learner") {
-            None => Learner::Value,
-            Some(toml::Value::String(name)) => name.parse().map_err(refuse)?,
-            Some(other) => return Err(refuse(format!("learner is {other}, expected a text"))),
-        };
-        for key in foreign(learner) {
-            if let Some(value) = find(&given, key) {
-                return Err(refuse(format!(
-                    "{key} is {value}, but learner {} has no such setting",
-                    learner.name()
-                )));
-            }
-        }
-        let mut all = toml::Table::try_from(Config::of_learner(learner, ruleset))
-            .map_err(|error| refuse(error.to_string()))?;
-        if let Some(budget) = given.get("budget").and_then(toml::Value::as_table) {
-            // The default time limit is there only for want of any limit.
-            if budget.contains_key("steps") || budget.contains_key("games") {
-                all.insert("budget".to_owned(), toml::Table::new().into());
-            }
-        }
-        merge(&mut all, given);
-        let config: Config = all.try_into().map_err(|error| refuse(tidy(&error)))?;
-        config.check()?;
-        Ok(config)
-    }
-
-    /// Returns the text of a configuration file with every setting that the learner has.
-    ///
-    /// # Errors
-    /// [`TrainError::Config`] when a setting cannot be written as TOML.
-    pub fn to_toml(&self) -> Result<String, TrainError> {
-        let refuse = |error: toml::ser::Error| TrainError::Config {
-            path: "of this run".into(),
-            message: error.to_string(),
-        };
-        let mut table = toml::Table::try_from(self).map_err(refuse)?;
-        for key in foreign(self.learner) {
-            remove(&mut table, key);
-        }
-        toml::to_string(&table).map_err(refuse)
-    }
-
     /// Returns the learner's network.
     pub const fn shape(&self) -> NetworkShape {
         match self.learner {
@@ -494,207 +405,6 @@ impl Config {
             workers => workers,
         }
     }
-
-    /// Checks every setting.
-    ///
-    /// # Errors
-    /// [`TrainError::Setting`] names the first setting out of range, its value and the range.
-    pub fn check(&self) -> Result<(), TrainError> {
-        self.shape().check()?;
-        self.check_counts()?;
-        self.check_numbers()?;
-        let budget = &self.budget;
-        if budget.minutes.is_none() && budget.steps.is_none() && budget.games.is_none() {
-            return Err(setting("budget", &"empty", "minutes, steps or games"));
-        }
-        for (field, games) in [
-            ("evaluation.games", self.evaluation.games),
-            ("evaluation.final_games", self.evaluation.final_games),
-        ] {
-            if games % 2 == 1 {
-                return Err(setting(field, &games, "an even number"));
-            }
-        }
-        if self.value_target.lambda >= 1.0 && self.value_target.horizon > 0 {
-            return Err(setting(
-                "value_target.horizon",
-                &self.value_target.horizon,
-                "0 with a lambda of 1: without searched values only the end counts",
-            ));
-        }
-        if self.replay.minimum > self.replay.capacity {
-            return Err(setting(
-                "replay.minimum",
-                &self.replay.minimum,
-                &format!("at most replay.capacity, {}", self.replay.capacity),
-            ));
-        }
-        Ok(())
-    }
-
-    fn check_counts(&self) -> Result<(), TrainError> {
-        let (play, replay, evaluation) = (&self.selfplay, &self.replay, &self.evaluation);
-        let most = u64::from(MAX_SIMULATIONS);
-        let budget = &self.budget;
-        let counts: [(&'static str, u64, u64, u64); 26] = [
-            ("seed", self.seed, 0, i64::MAX as u64),
-            ("workers", self.workers as u64, 0, 256),
-            ("budget.steps", budget.steps.unwrap_or(1), 1, 1 << 40),
-            ("budget.games", budget.games.unwrap_or(1), 1, 1 << 40),
-            ("selfplay.groups", play.groups as u64, 1, 1024),
-            ("selfplay.games", play.games as u64, 1, 65_536),
-            ("selfplay.plies", play.plies as u64, 1, 1_000_000),
-            ("selfplay.simulations", play.simulations.into(), 1, most),
-            (
-                "selfplay.first_simulations",
-                play.first_simulations.into(),
-                1,
-                most,
-            ),
-            (
-                "selfplay.quick_simulations",
-                play.quick_simulations.into(),
-                1,
-                most,
-            ),
-            ("selfplay.max_considered", play.max_considered as u64, 1, 64),
-            ("selfplay.opening_plies", play.opening_plies.into(), 0, 1000),
-            ("replay.capacity", replay.capacity as u64, 1, 1 << 28),
-            ("replay.minimum", replay.minimum as u64, 1, 1 << 28),
-            ("optimiser.batch", self.optimiser.batch as u64, 1, 65_536),
-            (
-                "evaluation.simulations",
-                evaluation.simulations.into(),
-                1,
-                most,
-            ),
-            ("value.depth", self.value.depth.into(), 1, MAX_DEPTH.into()),
-            ("value.table_seeds", self.value.table_seeds.into(), 0, 255),
-            (
-                "evaluation.depth",
-                evaluation.depth.into(),
-                1,
-                MAX_DEPTH.into(),
-            ),
-            ("evaluation.games", evaluation.games, 0, 10_000_000),
-            ("queue.chunks", self.queue.chunks as u64, 1, 10_000),
-            ("queue.positions", self.queue.positions as u64, 1, 1 << 28),
-            ("queue.staleness", self.queue.staleness, 0, 1 << 40),
-            (
-                "evaluation.final_games",
-                evaluation.final_games,
-                0,
-                10_000_000,
-            ),
-            ("evaluation.openings", evaluation.openings.into(), 0, 1000),
-            (
-                "evaluation.regret_positions",
-                evaluation.regret_positions.into(),
-                0,
-                1_000_000,
-            ),
-        ];
-        let outside = |&(_, value, low, high): &(&str, u64, u64, u64)| value < low || value > high;
-        match counts.into_iter().find(outside) {
-            Some((field, value, low, high)) => {
-                Err(setting(field, &value, &format!("{low} to {high}")))
-            }
-            None => Ok(()),
-        }
-    }
-
-    fn check_numbers(&self) -> Result<(), TrainError> {
-        let (play, target) = (&self.selfplay, &self.value_target);
-        let (optimiser, loss) = (&self.optimiser, &self.loss);
-        let numbers: [(&'static str, f64, f64, f64); 18] = [
-            (
-                "budget.minutes",
-                self.budget.minutes.unwrap_or(1.0),
-                1e-3,
-                1e6,
-            ),
-            ("selfplay.c_visit", play.c_visit.into(), 0.0, 1e6),
-            ("selfplay.c_scale", play.c_scale.into(), 0.0, 1e3),
-            (
-                "selfplay.margin_weight",
-                play.margin_weight.into(),
-                0.0,
-                1.0,
-            ),
-            (
-                "selfplay.opening_share",
-                play.opening_share.into(),
-                0.0,
-                1.0,
-            ),
-            ("value_target.outcome", target.outcome.into(), 0.0, 1.0),
-            ("value_target.lambda", target.lambda.into(), 0.0, 1.0),
-            ("replay.ratio", self.replay.ratio, 0.0, 1e3),
-            (
-                "optimiser.learning_rate",
-                optimiser.learning_rate,
-                1e-9,
-                1.0,
-            ),
-            ("optimiser.warm_up", optimiser.warm_up, 0.0, 1.0),
-            ("optimiser.final_rate", optimiser.final_rate, 0.0, 1.0),
-            ("optimiser.weight_decay", optimiser.weight_decay, 0.0, 10.0),
-            ("optimiser.clip", optimiser.clip, 1e-6, 1e9),
-            ("optimiser.average", optimiser.average, 0.0, 1.0),
-            ("loss.policy", loss.policy, 0.0, 1e3),
-            ("loss.value", loss.value, 0.0, 1e3),
-            ("loss.margin", loss.margin, 0.0, 1e3),
-            ("evaluation.every", self.evaluation.every, 0.0, 1e9),
-        ];
-        let more = [
-            (
-                "selfplay.quick_share",
-                self.selfplay.quick_share.into(),
-                0.0,
-                1.0,
-            ),
-            ("value.explore", self.value.explore.into(), 0.0, 1.0),
-            ("output.report", self.output.report, 0.0, 1e9),
-            ("output.checkpoint", self.output.checkpoint, 0.0, 1e9),
-            ("queue.publish", self.queue.publish, 0.0, 1e9),
-        ];
-        let outside =
-            |&(_, value, low, high): &(&str, f64, f64, f64)| !(low..=high).contains(&value);
-        match numbers.into_iter().chain(more).find(outside) {
-            Some((field, value, low, high)) => {
-                Err(setting(field, &value, &format!("{low} to {high}")))
-            }
-            None => Ok(()),
-        }
-    }
-}
-
-/// Returns the settings that belong to the other learner.
-fn foreign(learner: Learner) -> &'static [&'static str] {
-    match learner {
-        Learner::Gumbel => &VALUE_ONLY,
-        Learner::Value => &GUMBEL_ONLY,
-    }
-}
-
-/// Looks up `key` or `table.key`.
-fn find<'a>(table: &'a toml::Table, key: &str) -> Option<&'a toml::Value> {
-    match key.split_once('.') {
-        None => table.get(key),
-        Some((outer, inner)) => table.get(outer)?.get(inner),
-    }
-}
-
-/// Removes `key` or `table.key`.
-fn remove(table: &mut toml::Table, key: &str) {
-    match key.split_once('.') {
-        None => drop(table.remove(key)),
-        Some((outer, inner)) => {
-            if let Some(toml::Value::Table(table)) = table.get_mut(outer) {
-                table.remove(inner);
-            }
-        }
-    }
 }
 
 fn pick<T>(large: bool, of_small: T, of_large: T) -> T {
@@ -706,54 +416,5 @@ fn setting(field: &'static str, value: &dyn std::fmt::Display, expected: &str) -
         field,
         value: value.to_string(),
         expected: expected.to_owned(),
-    }
-}
-
-/// What serde calls the kinds of values, and what a user calls them.
-const KINDS: [(&str, &str); 6] = [
-    ("usize", "a whole number, 0 or more"),
-    ("u64", "a whole number, 0 or more"),
-    ("u32", "a whole number, 0 or more"),
-    ("i64", "a whole number"),
-    ("f64", "a number"),
-    ("f32", "a number"),
-];
-
-/// Writes a TOML error on one line.
-fn tidy(error: &toml::de::Error) -> String {
-    let text = error.to_string();
-    let lines: Vec<&str> = text.lines().map(str::trim).collect();
-    let mut text = lines.join(" ").trim().to_owned();
-    // serde tells the kinds of values by the names of Rust.
-    for (name, kind) in KINDS {
-        text = text.replace(&format!("expected {name}"), &format!("expected {kind}"));
-    }
-    match text.split_once("expected struct ") {
-        Some((before, after)) => {
-            let rest = after.split_once(' ').map_or("", |(_, rest)| rest);
-            format!("{before}expected a table {rest}").trim_end().into()
-        }
-        None => text,
-    }
-}
-
-fn read_table(path: &Path) -> Result<toml::Table, TrainError> {
-    let refuse = |message: String| TrainError::Config {
-        path: path.to_path_buf(),
-        message,
-    };
-    let text = std::fs::read_to_string(path).map_err(|error| refuse(error.to_string()))?;
-    text.parse().map_err(|error| refuse(tidy(&error)))
-}
-
-/// Lays `over` on `table`: tables are merged, anything else is replaced.
-pub(super) fn merge(table: &mut toml::Table, over: toml::Table) {
-    for (key, value) in over {
-        match (table.get_mut(&key), value) {
-            (Some(toml::Value::Table(below)), toml::Value::Table(above)) => merge(below, above),
-            (_, value) => {
-                table.insert(key, value);
-            }
-        }
     }
 }
