@@ -6,7 +6,8 @@ from operator import index
 from typing import TYPE_CHECKING, Any, ClassVar, overload
 
 from endodoi import _core
-from endodoi.errors import ArgumentTypeError, MissingExtraError, SimulationError
+from endodoi.errors import ArgumentTypeError, SimulationError
+from endodoi.frames import missing, pandas_frame, polars_frame
 from endodoi.game_file import ROWS, GameFile
 from endodoi.policies import CorePolicy
 from endodoi.progress import Progress
@@ -152,11 +153,7 @@ class GameTable:
         MissingExtraError
             If pandas is not installed.
         """
-        try:
-            import pandas as pd  # noqa: PLC0415
-        except ImportError as error:
-            raise missing("pandas", "pandas") from error
-        return pd.DataFrame(self.to_numpy())
+        return pandas_frame(self.to_numpy())
 
     def to_polars(self) -> pl.DataFrame:
         """Return a polars frame.
@@ -166,11 +163,7 @@ class GameTable:
         MissingExtraError
             If polars is not installed.
         """
-        try:
-            import polars as pl  # noqa: PLC0415
-        except ImportError as error:
-            raise missing("polars", "polars") from error
-        return pl.DataFrame(self.to_numpy())
+        return polars_frame(self.to_numpy())
 
     def write_parquet(self, path: str | os.PathLike[str]) -> None:
         """Write a Parquet file, under a temporary name that is then renamed.
@@ -495,10 +488,3 @@ def plain(number: Any) -> Any:
         return index(number)
     except TypeError:
         return number
-
-
-def missing(package: str, extra: str) -> MissingExtraError:
-    """Return the error that names the extra which brings a package."""
-    return MissingExtraError(
-        f"{package} is not installed: pip install 'endodoi[{extra}]'", extra=extra
-    )

@@ -22,10 +22,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from endodoi.errors import ArgumentTypeError, MissingExtraError, TrainError
+from endodoi.frames import pandas_frame, polars_frame
 from endodoi.learning_curve import draw_learning_curve, read_metrics
 from endodoi.policies import Agent
 from endodoi.report import write_report
-from endodoi.simulation import missing
 from endodoi.training_progress import Shown, shown_by
 
 if TYPE_CHECKING:
@@ -128,11 +128,7 @@ class TrainResult:
         MissingExtraError
             If pandas is not installed.
         """
-        try:
-            import pandas as pd  # noqa: PLC0415
-        except ImportError as error:
-            raise missing("pandas", "pandas") from error
-        return pd.DataFrame(self.to_numpy())
+        return pandas_frame(self.to_numpy())
 
     def to_polars(self) -> pl.DataFrame:
         """Return the measurements as a polars frame with the columns of `to_numpy`.
@@ -142,11 +138,7 @@ class TrainResult:
         MissingExtraError
             If polars is not installed.
         """
-        try:
-            import polars as pl  # noqa: PLC0415
-        except ImportError as error:
-            raise missing("polars", "polars") from error
-        return pl.DataFrame(self.to_numpy())
+        return polars_frame(self.to_numpy())
 
 
 def read_json(path: Path) -> dict[str, Any] | None:

@@ -158,6 +158,26 @@ pub enum WeightsError {
     },
 }
 
+/// Checks widths, given as (name, value, lowest, highest).
+///
+/// # Errors
+/// [`WeightsError::Width`] names the first width outside its range.
+pub(super) fn check_widths(
+    fields: [(&'static str, usize, usize, usize); 4],
+) -> Result<(), WeightsError> {
+    let outside =
+        |&(_, value, low, high): &(&str, usize, usize, usize)| value < low || value > high;
+    match fields.into_iter().find(outside) {
+        Some((field, value, low, high)) => Err(WeightsError::Width {
+            field,
+            value,
+            low,
+            high,
+        }),
+        None => Ok(()),
+    }
+}
+
 impl NetworkSizes {
     /// Checks every width.
     ///
@@ -170,18 +190,7 @@ impl NetworkSizes {
             ("policy_units", self.policy_units, 1, 512),
             ("value_units", self.value_units, 1, 4096),
         ];
-        match fields
-            .into_iter()
-            .find(|&(_, value, low, high)| !(low..=high).contains(&value))
-        {
-            Some((field, value, low, high)) => Err(WeightsError::Width {
-                field,
-                value,
-                low,
-                high,
-            }),
-            None => Ok(()),
-        }
+        check_widths(fields)
     }
 
     /// Lists the name and shape of every tensor, in the order in which files and optimisers keep

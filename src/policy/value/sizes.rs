@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::pit::MAX_COLUMNS;
-use crate::policy::weights::{NamedTensor, WeightsError, draw_even};
+use crate::policy::weights::{NamedTensor, WeightsError, check_widths, draw_even};
 use crate::rng;
 
 /// Widths of a value network, and the board that it is for.
@@ -32,18 +32,7 @@ impl ValueSizes {
             ("units", self.units, 1, 1024),
             ("hidden", self.hidden, 1, 256),
         ];
-        match fields
-            .into_iter()
-            .find(|&(_, value, low, high)| !(low..=high).contains(&value))
-        {
-            Some((field, value, low, high)) => Err(WeightsError::Width {
-                field,
-                value,
-                low,
-                high,
-            }),
-            None => Ok(()),
-        }
+        check_widths(fields)
     }
 
     /// Lists the name and shape of every tensor, in the order in which files and optimisers keep
