@@ -23,7 +23,6 @@ Examples
 
 from __future__ import annotations
 
-import math
 import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
@@ -39,6 +38,7 @@ from endodoi._core import (
     random_actions,
 )
 from endodoi.errors import ArgumentTypeError, ArgumentValueError, PolicyError
+from endodoi.numbers_given import check_range, check_seconds, check_whole
 from endodoi.settings import check_seed
 from endodoi.shipped import ShippedAgent, shipped_agents
 
@@ -65,12 +65,8 @@ __all__ = [
 #: What a search may be asked for at most.
 MAX_DEPTH = 64
 MAX_NODES = 2**64 - 1
-MAX_SECONDS = 1_000_000
 MAX_TABLE_MIB = 1 << 20
 MAX_THREADS = 256
-
-#: The shortest time that is told apart from none.
-NANOSECOND = 1e-9
 
 #: What users may write as a policy.
 PolicyFunction: TypeAlias = "Callable[[npt.NDArray[np.int16], npt.NDArray[np.int8]], npt.ArrayLike]"
@@ -553,71 +549,6 @@ def from_spec(spec: str, *, ruleset: Ruleset | None = None, seed: int = 0) -> Co
     if player.spec == "random":
         return Random(seed=seed)
     return CorePolicy(player, player.ruleset if ruleset is None else ruleset, check_seed(seed))
-
-
-def check_whole(value: int, name: str) -> int:
-    """Return an argument that is a whole number.
-
-    Raises
-    ------
-    ArgumentTypeError
-        If it is something else.
-    """
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
-        raise ArgumentTypeError(
-            f"{name} is {value!r} ({type(value).__name__}), expected a whole number",
-            field=name,
-            value=value,
-        )
-    return int(value)
-
-
-def check_range(value: int, name: str, low: int, high: int) -> int:
-    """Return a whole number from low to high.
-
-    Raises
-    ------
-    ArgumentTypeError
-        If it is no whole number.
-    ArgumentValueError
-        If it is out of range.
-    """
-    whole = check_whole(value, name)
-    if not low <= whole <= high:
-        raise ArgumentValueError(
-            f"{name} is {whole}, expected {low} to {high}",
-            field=name,
-            value=whole,
-            low=low,
-            high=high,
-        )
-    return whole
-
-
-def check_seconds(value: object) -> float:
-    """Return a time in seconds.
-
-    Raises
-    ------
-    ArgumentTypeError
-        If it is no number.
-    ArgumentValueError
-        If it is not positive, or too long.
-    """
-    if isinstance(value, bool) or not isinstance(value, (int, float, np.number)):
-        raise ArgumentTypeError(
-            f"seconds is {value!r} ({type(value).__name__}), expected a number",
-            field="seconds",
-            value=value,
-        )
-    seconds = float(value)
-    if not NANOSECOND <= seconds <= MAX_SECONDS or not math.isfinite(seconds):
-        raise ArgumentValueError(
-            f"seconds is {value}, expected more than 0 and at most {MAX_SECONDS}",
-            field="seconds",
-            value=value,
-        )
-    return seconds
 
 
 def read_array(value: npt.ArrayLike, name: str) -> npt.NDArray[Any]:

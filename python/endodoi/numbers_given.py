@@ -1,0 +1,82 @@
+"""Numbers that users give: checked, or refused by an error that names argument, value and range."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from endodoi.errors import ArgumentTypeError, ArgumentValueError
+
+__all__ = ["check_range", "check_seconds", "check_whole"]
+
+#: The longest time that may be asked for.
+MAX_SECONDS = 1_000_000
+
+#: The shortest time that is told apart from none.
+NANOSECOND = 1e-9
+
+
+def check_whole(value: int, name: str) -> int:
+    """Return an argument that is a whole number.
+
+    Raises
+    ------
+    ArgumentTypeError
+        If it is something else.
+    """
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
+        raise ArgumentTypeError(
+            f"{name} is {value!r} ({type(value).__name__}), expected a whole number",
+            field=name,
+            value=value,
+        )
+    return int(value)
+
+
+def check_range(value: int, name: str, low: int, high: int) -> int:
+    """Return a whole number from low to high.
+
+    Raises
+    ------
+    ArgumentTypeError
+        If it is no whole number.
+    ArgumentValueError
+        If it is out of range.
+    """
+    whole = check_whole(value, name)
+    if not low <= whole <= high:
+        raise ArgumentValueError(
+            f"{name} is {whole}, expected {low} to {high}",
+            field=name,
+            value=whole,
+            low=low,
+            high=high,
+        )
+    return whole
+
+
+def check_seconds(value: object) -> float:
+    """Return a time in seconds.
+
+    Raises
+    ------
+    ArgumentTypeError
+        If it is no number.
+    ArgumentValueError
+        If it is not positive, or too long.
+    """
+    if isinstance(value, bool) or not isinstance(value, (int, float, np.number)):
+        raise ArgumentTypeError(
+            f"seconds is {value!r} ({type(value).__name__}), expected a number",
+            field="seconds",
+            value=value,
+        )
+    seconds = float(value)
+    if not NANOSECOND <= seconds <= MAX_SECONDS or not math.isfinite(seconds):
+        raise ArgumentValueError(
+            f"seconds is {value}, expected more than 0 and at most {MAX_SECONDS}",
+            field="seconds",
+            value=value,
+        )
+    return seconds
