@@ -4,7 +4,7 @@
 //! ended, goes on with them and plays none of its games a second time.
 
 use std::fs::{self, File};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use super::TrainError;
 use super::chunk::{Chunk, ChunkName};
 use super::config::Config;
-use super::folder::{RunFolder, lock};
+use super::folder::{RunFolder, lock, remove_temporary};
 use super::parts;
 use super::progress::Progress;
 use super::queue::Queue;
@@ -26,7 +26,6 @@ use crate::policy::agent_file::{AgentFile, Learner, replace_file};
 use crate::policy::weights::Weights;
 use crate::rng;
 use crate::ruleset::Ruleset;
-use crate::whole_file::TEMPORARY;
 
 const FORMAT: Format = Format {
     name: "endodoi-actor",
@@ -120,7 +119,7 @@ impl Actor {
             Some(number) => claim(run, number)?,
             None => claim_free(run)?,
         };
-        remove_leftovers(&folder)?;
+        remove_temporary(&folder)?;
         let seed = rng::mix(config.seed, FIRST_SEED + u64::from(number));
         let own = Config {
             seed,
@@ -141,11 +140,7 @@ impl Actor {
             config,
         };
         actor.take_up_games()?;
-        if let Some(table) = parts::endgame_table(&actor.config)? {
-            for group in &mut actor.groups {
-                group.use_table(&table);
-            }
-        }
+        parts::give_table(&actor.config, &mut actor.groups)?;
         Ok(actor)
     }
 
@@ -216,10 +211,7 @@ impl Actor {
     /// Reads the weights that the learner published last.
     fn newest_agent(&self) -> Result<AgentFile, TrainError> {
         let path = self.run.agent();
-        let refuse = |message: String| TrainError::Checkpoint {
-            path: path.clone(),
-            message,
-        };
+        let refuse = |message: String| TrainError::checkpoint(&path, &message);
         let agent = AgentFile::read(&path).map_err(|error| refuse(error.to_string()))?;
         let about = &agent.metadata;
         if about.learner != self.config.learner || about.network != self.config.shape() {
@@ -263,7 +255,7 @@ impl Actor {
         let more = [played.positions, played.games];
         let chunk = Chunk { name, step, played };
         let bytes = chunk.to_bytes(&self.config);
-        let bytes = bytes.map_err(|error| refused(&path, &error))?;
+        let bytes = bytes.map_err(|error| TrainError::checkpoint(&path, &error))?;
         replace_file(&path, &bytes).map_err(|error| TrainError::file(&path, error))?;
         let (next, [positions, games]) = (self.next, self.before);
         (self.next, self.before) = (next + 1, [positions + more[0], games + more[1]]);
@@ -318,7 +310,7 @@ impl Actor {
         let mut state = State::default();
         let bytes = put_games(&self.groups, &self.own, &mut state)
             .and_then(|()| FORMAT.seal(&about, &state))
-            .map_err(|error| refused(&path, &error))?;
+            .map_err(|error| TrainError::checkpoint(&path, &error))?;
         replace_file(&path, &bytes).map_err(|error| TrainError::file(path, error))
     }
 
@@ -332,7 +324,7 @@ impl Actor {
         let bytes = fs::read(&path).map_err(|error| TrainError::file(&path, error))?;
         let (about, groups) = self
             .games_of(&bytes)
-            .map_err(|error| refused(&path, &error))?;
+            .map_err(|error| TrainError::checkpoint(&path, &error))?;
         if groups.is_none() {
             self.notes.push(format!(
                 "{} is of other settings: the games start anew",
@@ -416,22 +408,4 @@ fn claim_free(run: &RunFolder) -> Result<(u32, PathBuf, File), TrainError> {
         }
     }
     claim(run, LARGEST_NUMBER)
-}
-
-/// Removes files that a killed program had not finished writing.
-fn remove_leftovers(folder: &Path) -> Result<(), TrainError> {
-    let entries = fs::read_dir(folder).map_err(|error| TrainError::file(folder, error))?;
-    for path in entries.flatten().map(|entry| entry.path()) {
-        if path.to_string_lossy().ends_with(TEMPORARY) {
-            fs::remove_file(&path).map_err(|error| TrainError::file(path, error))?;
-        }
-    }
-    Ok(())
-}
-
-fn refused(path: &Path, error: &StateError) -> TrainError {
-    TrainError::Checkpoint {
-        path: path.to_path_buf(),
-        message: error.to_string(),
-    }
 }

@@ -125,10 +125,9 @@ impl BestAgent {
 
     /// Makes an agent the best one.
     fn keep(&mut self, agent: &AgentFile, best: Best) -> Result<(), TrainError> {
-        let bytes = agent.to_bytes().map_err(|error| TrainError::Checkpoint {
-            path: self.folder.best(),
-            message: error.to_string(),
-        })?;
+        let bytes = agent
+            .to_bytes()
+            .map_err(|error| TrainError::checkpoint(self.folder.best(), &error))?;
         self.folder.replace("best.safetensors", &bytes)?;
         self.folder.replace_json("best.json", &best)?;
         self.best = Some(best);

@@ -106,7 +106,7 @@ impl Checkpoint {
         let bytes = serde_json::to_string(&header)
             .map_err(StateError::from)
             .and_then(|json| state.to_bytes(json))
-            .map_err(|error| refused(path, &error))?;
+            .map_err(|error| TrainError::checkpoint(path, &error))?;
         replace_file(path, &bytes).map_err(|error| TrainError::file(path, error))
     }
 
@@ -117,26 +117,31 @@ impl Checkpoint {
     /// of another format version.
     pub fn read(path: &Path) -> Result<Checkpoint, TrainError> {
         let bytes = std::fs::read(path).map_err(|error| TrainError::file(path, error))?;
-        let (state, json) = State::from_bytes(&bytes).map_err(|error| refused(path, &error))?;
+        let (state, json) =
+            State::from_bytes(&bytes).map_err(|error| TrainError::checkpoint(path, &error))?;
         let envelope: Envelope =
-            serde_json::from_str(&json).map_err(|error| refused(path, &error))?;
+            serde_json::from_str(&json).map_err(|error| TrainError::checkpoint(path, &error))?;
         let (format, version) = (envelope.format.as_str(), envelope.format_version);
         if format != FORMAT || !(1..=FORMAT_VERSION).contains(&version) {
             let message = format!(
                 "{format} version {version}, this program reads {FORMAT} version 1 to {FORMAT_VERSION}"
             );
-            return Err(refused(path, &message));
+            return Err(TrainError::checkpoint(path, &message));
         }
         if envelope.features_version != FEATURES_VERSION {
             let got = envelope.features_version;
             let message = format!("features version {got}, this program has {FEATURES_VERSION}");
-            return Err(refused(path, &message));
+            return Err(TrainError::checkpoint(path, &message));
         }
-        let header: Header = serde_json::from_str(&json).map_err(|error| refused(path, &error))?;
+        let header: Header =
+            serde_json::from_str(&json).map_err(|error| TrainError::checkpoint(path, &error))?;
         let got = state.checksum();
         match header.checksum {
             Some(expected) if expected != got => {
-                return Err(refused(path, &StateError::Checksum { got, expected }));
+                return Err(TrainError::checkpoint(
+                    path,
+                    &StateError::Checksum { got, expected },
+                ));
             }
             _ => {}
         }
@@ -164,13 +169,6 @@ impl Checkpoint {
 
     /// Names the file in what is wrong with its arrays.
     pub fn refuse(&self, error: &StateError) -> TrainError {
-        refused(&self.path, error)
-    }
-}
-
-fn refused(path: &Path, message: &impl ToString) -> TrainError {
-    TrainError::Checkpoint {
-        path: path.to_path_buf(),
-        message: message.to_string(),
+        TrainError::checkpoint(&self.path, error)
     }
 }

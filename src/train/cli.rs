@@ -469,10 +469,7 @@ fn evaluate(args: &EvaluateArgs) -> Result<(), TrainError> {
         _ => AgentSearch::Default,
     };
     let path = crate::policy::agent::agent_file(&args.agent)?;
-    let file = AgentFile::read(&path).map_err(|error| TrainError::Checkpoint {
-        path: path.clone(),
-        message: error.to_string(),
-    })?;
+    let file = AgentFile::read(&path).map_err(|error| TrainError::checkpoint(&path, &error))?;
     let plan = EvaluationPlan {
         ruleset: args.rules.ruleset(&file.metadata.ruleset)?,
         games: args.games,

@@ -142,6 +142,14 @@ impl TrainError {
         }
     }
 
+    /// Names the file of what is wrong with a run's state or agent.
+    pub fn checkpoint(path: impl Into<PathBuf>, message: &impl ToString) -> TrainError {
+        TrainError::Checkpoint {
+            path: path.into(),
+            message: message.to_string(),
+        }
+    }
+
     /// Names the path of an input or output error.
     pub fn file(path: impl Into<PathBuf>, source: std::io::Error) -> TrainError {
         TrainError::File {

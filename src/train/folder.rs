@@ -112,15 +112,7 @@ impl RunFolder {
     /// Removes files that an ended run had not finished writing.
     fn remove_leftovers(&self) -> Result<(), TrainError> {
         let _claimed = self.claim()?;
-        let entries =
-            fs::read_dir(&self.path).map_err(|error| TrainError::file(&self.path, error))?;
-        for entry in entries.flatten() {
-            let path = entry.path();
-            if path.to_string_lossy().ends_with(TEMPORARY) {
-                fs::remove_file(&path).map_err(|error| TrainError::file(path, error))?;
-            }
-        }
-        Ok(())
+        remove_temporary(&self.path)
     }
 
     /// Returns the folder.
@@ -192,4 +184,18 @@ pub(super) fn lock(path: &Path) -> Result<Option<File>, TrainError> {
     let file = File::create(path).map_err(|error| TrainError::file(path, error))?;
     let held = matches!(file.try_lock(), Err(TryLockError::WouldBlock));
     Ok((!held).then_some(file))
+}
+
+/// Removes files of a folder that a killed program had not finished writing.
+///
+/// # Errors
+/// [`TrainError::File`] when the folder cannot be read or a file not be removed.
+pub(super) fn remove_temporary(folder: &Path) -> Result<(), TrainError> {
+    let entries = fs::read_dir(folder).map_err(|error| TrainError::file(folder, error))?;
+    for path in entries.flatten().map(|entry| entry.path()) {
+        if path.to_string_lossy().ends_with(TEMPORARY) {
+            fs::remove_file(&path).map_err(|error| TrainError::file(path, error))?;
+        }
+    }
+    Ok(())
 }

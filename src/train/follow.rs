@@ -123,10 +123,7 @@ impl Follower {
 
     fn newest_agent(&self) -> Result<AgentFile, TrainError> {
         let path = self.run.agent();
-        AgentFile::read(&path).map_err(|error| TrainError::Checkpoint {
-            path,
-            message: error.to_string(),
-        })
+        AgentFile::read(&path).map_err(|error| TrainError::checkpoint(path, &error))
     }
 
     /// Keeps what was found, and the agent if it is the best one so far.

@@ -102,14 +102,15 @@ fn empty_ring(config: &Config) -> Replay {
     )
 }
 
-/// Builds the endgame table that self-play takes exact values from, if the settings ask for one.
+/// Builds the endgame table that self-play takes exact values from, if the settings ask for one, and
+/// gives it to the groups.
 ///
 /// # Errors
 /// [`TrainError::Setting`] for a table that cannot be built.
-pub(super) fn endgame_table(config: &Config) -> Result<Option<Arc<EndgameTable>>, TrainError> {
+pub(super) fn give_table(config: &Config, groups: &mut [Group]) -> Result<(), TrainError> {
     let seeds = config.value.table_seeds;
     if config.learner != Learner::Value || seeds == 0 {
-        return Ok(None);
+        return Ok(());
     }
     let mut quietly = |_| ControlFlow::Continue(());
     let built = EndgameTable::build(&config.ruleset, seeds, Some(config.threads()), &mut quietly);
@@ -118,7 +119,11 @@ pub(super) fn endgame_table(config: &Config) -> Result<Option<Arc<EndgameTable>>
         value: seeds.to_string(),
         expected: format!("a table that can be built: {error}"),
     })?;
-    Ok(Some(Arc::new(table)))
+    let table = Arc::new(table);
+    for group in groups {
+        group.use_table(&table);
+    }
+    Ok(())
 }
 
 /// Writes a checkpoint of the parts as they are at one moment.
@@ -136,9 +141,6 @@ pub(super) fn write(
     let mut state = State::default();
     learner.put(&mut state);
     replay.put(&mut state);
-    put_games(groups, config, &mut state).map_err(|error| TrainError::Checkpoint {
-        path: path.to_path_buf(),
-        message: error.to_string(),
-    })?;
+    put_games(groups, config, &mut state).map_err(|error| TrainError::checkpoint(path, &error))?;
     Checkpoint::write(path, moment, &state)
 }

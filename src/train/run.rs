@@ -127,11 +127,7 @@ impl Run {
             notes,
         } = parts;
         let mut groups = groups;
-        if let Some(table) = parts::endgame_table(&config)? {
-            for group in &mut groups {
-                group.use_table(&table);
-            }
-        }
+        parts::give_table(&config, &mut groups)?;
         Ok(Run {
             learner: Learner::new(&config, &learner)?,
             replay,
@@ -419,16 +415,18 @@ impl Run {
     /// Writes the agent and tells actors how far the run is.
     fn publish(&self) -> Result<(), TrainError> {
         let bytes = self.agent().to_bytes();
-        let bytes = bytes.map_err(|error| TrainError::Checkpoint {
-            path: self.folder.agent(),
-            message: error.to_string(),
-        })?;
+        let bytes = bytes.map_err(|error| TrainError::checkpoint(self.folder.agent(), &error))?;
         self.folder.replace("agent.safetensors", &bytes)?;
         self.tell_actors()
     }
 
     /// Returns the agent of the published weights.
     pub fn agent(&self) -> AgentFile {
+        let evaluation = &self.config.evaluation;
+        let (simulations, depth) = match self.config.learner {
+            LearnerName::Gumbel => (evaluation.simulations, 0),
+            LearnerName::Value => (0, evaluation.depth),
+        };
         AgentFile {
             metadata: AgentMetadata {
                 learner: self.config.learner,
@@ -436,14 +434,8 @@ impl Run {
                 network: self.config.shape(),
                 step: self.learner.step(),
                 games: self.counters.games,
-                simulations: match self.config.learner {
-                    LearnerName::Gumbel => self.config.evaluation.simulations,
-                    LearnerName::Value => 0,
-                },
-                depth: match self.config.learner {
-                    LearnerName::Gumbel => 0,
-                    LearnerName::Value => self.config.evaluation.depth,
-                },
+                simulations,
+                depth,
             },
             weights: self.weights.clone(),
         }
