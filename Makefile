@@ -257,5 +257,5 @@ $(ECOSYSTEM)/stamps/ready: pyproject.toml $(STAMPS)/build $(ECOSYSTEM)/stamps/ve
 	@$(ECOSYSTEM)/bin/python -m pip --disable-pip-version-check --quiet --no-cache-dir install --group ecosystem
 	@PIP_QUIET=1 PIP_DISABLE_PIP_VERSION_CHECK=1 VIRTUAL_ENV="$(CURDIR)/$(ECOSYSTEM)" \
 		$(ONE_AT_A_TIME) $(BIN)/maturin develop $(LOCKED) --release \
-		--extras pettingzoo,rllib,sb3,torch,torchrl
+		--extras pettingzoo,ray,rllib,sb3,torch,torchrl
 	@touch $@

@@ -26,6 +26,7 @@ from endodoi.errors import (
     ArgumentTypeError,
     ArgumentValueError,
     BatchError,
+    ClusterError,
     EndodoiError,
     MissingExtraError,
     MoveError,
@@ -48,6 +49,7 @@ from endodoi.vector_env import VectorEnv
 
 if TYPE_CHECKING:
     from endodoi import pettingzoo as pettingzoo
+    from endodoi import ray as ray
     from endodoi import rllib as rllib
     from endodoi import sb3 as sb3
     from endodoi import torch as torch
@@ -58,6 +60,7 @@ __all__ = [
     "ArgumentTypeError",
     "ArgumentValueError",
     "BatchError",
+    "ClusterError",
     "EndodoiError",
     "Env",
     "GameRecord",
@@ -95,7 +98,7 @@ __all__ = [
 ]
 
 #: Modules that need a library of an extra: each is imported on its first use.
-EXTRA_MODULES = ("pettingzoo", "rllib", "sb3", "torch")
+EXTRA_MODULES = ("pettingzoo", "ray", "rllib", "sb3", "torch")
 
 
 def __getattr__(name: str) -> Any:

@@ -8,6 +8,7 @@ import json
 import os
 import platform
 import sys
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 from endodoi._core import Position, Ruleset, __version__
@@ -44,8 +45,10 @@ examples:
   endodoi simulate --variant cross-endodoi --games 10000000 --out games.parquet --plot games.png
   endodoi simulate --columns 6 --games 60000 --offers
   endodoi simulate --south alphabeta:4 --north greedy --games 400 --opening-plies 4 --json
+  endodoi simulate --columns 6 --games 1000000000 --ray auto --out /shared/games
 
 --out needs pyarrow (pip install 'endodoi[arrow]'), --plot matplotlib (pip install 'endodoi[plot]').
+--ray needs Ray (pip install 'endodoi[ray]'); --out is a folder of files then, on all machines.
 Ctrl-C keeps the games finished: they are in the file, and the summary is of them.
 """
 
@@ -159,6 +162,11 @@ def add_simulate(commands: Commands, rules: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="Parquet file for one row a game, written while they are played",
     )
+    simulate_.add_argument(
+        "--ray",
+        metavar="ADDRESS",
+        help="play on a Ray cluster: auto, local or an address; --threads are those of a task",
+    )
     simulate_.add_argument("--plot", metavar="FILE", help="picture of the distributions (.png ...)")
     simulate_.add_argument("--json", action="store_true", help="print the summary as JSON")
 
@@ -218,26 +226,11 @@ def position_of(options: argparse.Namespace) -> Position:
 
 def simulate_command(options: argparse.Namespace) -> int:
     """Play games and print their summary; after a Ctrl-C, that of the games finished."""
-    plan = Plan(
-        options.games,
-        ruleset_of(options),
-        (options.south, options.north),
-        seed=options.seed,
-        first=options.first,
-        random_opening_plies=options.opening_plies,
-        max_plies=options.max_plies,
-        num_threads=options.threads,
-        sample=options.sample,
-        progress=None,
-    )
     status = 0
     try:
         if options.plot is not None:
             check_picture(options.plot, options.out)
-        if options.out is None:
-            summary = plan.stream(lambda _games: None, offers=options.offers)
-        else:
-            summary = plan.write(options.out, offers=options.offers)
+        summary = play_games(options)
     except KeyboardInterrupt as interrupt:
         finished = getattr(interrupt, "summary", None)
         if not isinstance(finished, Summary):
@@ -253,6 +246,39 @@ def simulate_command(options: argparse.Namespace) -> int:
     if options.plot is not None:
         summary.plot(options.plot)
     return status
+
+
+def play_games(options: argparse.Namespace) -> Summary:
+    """Play games, here or on a cluster, and return their summary."""
+    players = (options.south, options.north)
+    numbers: dict[str, int | None] = {
+        "seed": options.seed,
+        "first": options.first,
+        "random_opening_plies": options.opening_plies,
+        "max_plies": options.max_plies,
+        "num_threads": options.threads,
+        "sample": options.sample,
+    }
+    if options.ray is not None:
+        # Without Ray the first one names the extra.
+        import_module("endodoi.ray")
+        played: Summary = import_module("endodoi.ray_simulation").play(
+            options.games,
+            ruleset_of(options),
+            players,
+            keep="counts" if options.out is None else "files",
+            out=options.out,
+            address=options.ray,
+            games_per_task=None,
+            offers=options.offers,
+            progress=None,
+            **numbers,
+        )
+        return played
+    plan = Plan(options.games, ruleset_of(options), players, progress=None, **numbers)
+    if options.out is None:
+        return plan.stream(lambda _games: None, offers=options.offers)
+    return plan.write(options.out, offers=options.offers)
 
 
 def check_picture(path: str, games: str | None) -> None:

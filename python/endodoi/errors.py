@@ -17,6 +17,7 @@ __all__ = [
     "ArgumentTypeError",
     "ArgumentValueError",
     "BatchError",
+    "ClusterError",
     "EndodoiError",
     "MissingExtraError",
     "MoveError",
@@ -150,6 +151,15 @@ class BatchError(EndodoiError, ValueError):
     row: int | None = None
     #: The legal columns of that row, ascending.
     legal: tuple[int, ...] = ()
+
+
+class ClusterError(EndodoiError, RuntimeError):
+    """A Ray cluster cannot be reached, or work on it cannot be done."""
+
+    #: The address asked for, where it is one.
+    address: str | None = None
+    #: The machine, where it is one.
+    node: str = ""
 
 
 class PolicyError(EndodoiError, ValueError):

@@ -14,7 +14,10 @@ from endodoi.places import check_place, claim, held_back
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-__all__ = ["ROWS", "GameFile"]
+__all__ = ["ROWS", "GameFile", "kept_text", "load_arrow", "read_games"]
+
+#: The key of the settings in a file's metadata.
+KEY = "endodoi"
 
 #: Games of a row group: the file does not depend on how fast they were played.
 ROWS = 1 << 17
@@ -31,6 +34,8 @@ class GameFile:
         What was played; it is kept in the metadata under ``endodoi`` as JSON, with the version.
     offers : bool
         Whether there is a column ``offers``.
+    partial : str, optional
+        The temporary name; by default that of the file with ``.partial`` at the end.
 
     Attributes
     ----------
@@ -49,21 +54,20 @@ class GameFile:
     """
 
     def __init__(
-        self, path: str | os.PathLike[str], settings: dict[str, Any], *, offers: bool
+        self,
+        path: str | os.PathLike[str],
+        settings: dict[str, Any],
+        *,
+        offers: bool,
+        partial: str | None = None,
     ) -> None:
         self.path = check_place(path)
-        try:
-            import pyarrow as pa  # noqa: PLC0415
-            import pyarrow.parquet as pq  # noqa: PLC0415
-        except ImportError as error:
-            raise MissingExtraError(
-                "Parquet files need pyarrow: pip install 'endodoi[arrow]'", extra="arrow"
-            ) from error
+        pa, pq = load_arrow()
         self.arrow = pa
-        self.partial = f"{self.path}.partial"
+        self.partial = f"{self.path}.partial" if partial is None else partial
         self.failed = self.is_complete = False
-        kept = json.dumps({"version": __version__, **settings}, default=str)
-        self.schema = schema_of(pa, offers=offers).with_metadata({"endodoi": kept})
+        kept = {KEY: kept_text(settings)}
+        self.schema = schema_of(pa, offers=offers).with_metadata(kept)
         self.claimed = claim(self.partial)
         try:
             self.writer = pq.ParquetWriter(self.partial, self.schema)
@@ -116,6 +120,49 @@ class GameFile:
                 self.writer.close()
             finally:
                 self.drop()
+
+
+def load_arrow() -> tuple[Any, Any]:
+    """Return pyarrow and its module for Parquet files.
+
+    Raises
+    ------
+    MissingExtraError
+        If pyarrow is not installed.
+    """
+    try:
+        import pyarrow as pa  # noqa: PLC0415
+        import pyarrow.parquet as pq  # noqa: PLC0415
+    except ImportError as error:
+        raise MissingExtraError(
+            "Parquet files need pyarrow: pip install 'endodoi[arrow]'", extra="arrow"
+        ) from error
+    return pa, pq
+
+
+def kept_text(settings: dict[str, Any]) -> str:
+    """Return what the metadata of a file say of its games, as JSON."""
+    return json.dumps({"version": __version__, **settings}, default=str)
+
+
+def read_games(path: str | os.PathLike[str]) -> tuple[dict[str, npt.NDArray[Any]], str]:
+    """Return the columns of a file, or of a folder of files by their names, and what was played.
+
+    Raises
+    ------
+    MissingExtraError
+        If pyarrow is not installed.
+    OSError
+        If there is no such file.
+    ValueError
+        If it holds no games.
+    """
+    _, pq = load_arrow()
+    table = pq.read_table(os.fspath(path))
+    kept = (table.schema.metadata or {}).get(KEY.encode())
+    if kept is None:
+        raise ValueError(f"{os.fspath(path)} holds no games of endodoi")
+    return {name: table[name].to_numpy() for name in table.column_names}, kept.decode()
 
 
 def schema_of(pa: Any, *, offers: bool) -> Any:

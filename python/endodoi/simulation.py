@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from operator import index
 from typing import TYPE_CHECKING, Any, ClassVar, overload
 
 from endodoi import _core
 from endodoi.errors import ArgumentTypeError, SimulationError
 from endodoi.frames import missing, pandas_frame, polars_frame
-from endodoi.game_file import ROWS, GameFile
+from endodoi.game_file import ROWS, GameFile, read_games
 from endodoi.policies import CorePolicy
 from endodoi.progress import Progress
 from endodoi.summary import Branching, Histogram, Mean, Sample, Share, SideSummary, Summary
@@ -164,6 +165,35 @@ class GameTable:
             If polars is not installed.
         """
         return polars_frame(self.to_numpy())
+
+    @classmethod
+    def read_parquet(cls, path: str | os.PathLike[str]) -> GameTable:
+        """Read games that `write_parquet` or `simulate` wrote.
+
+        The summary of such a table has no `Summary.sample`: no game of it is followed.
+
+        Parameters
+        ----------
+        path : path
+            The file, or a folder of files as `endodoi.ray.simulate` writes it: its files in the
+            order of their names.
+
+        Raises
+        ------
+        MissingExtraError
+            If pyarrow is not installed.
+        OSError
+            If there is no such file.
+        SimulationError
+            If it holds no games of this package.
+        """
+        try:
+            columns, kept = read_games(path)
+        except ValueError as error:
+            raise SimulationError(str(error), field="path") from error
+        settings: dict[str, Any] = json.loads(kept)
+        del settings["version"]
+        return cls(_core.GameTable.from_numpy(columns), settings)
 
     def write_parquet(self, path: str | os.PathLike[str]) -> None:
         """Write a Parquet file, under a temporary name that is then renamed.

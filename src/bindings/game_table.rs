@@ -5,6 +5,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use super::errors::exception;
+use super::statistics::PyStatistics;
 use crate::simulate::{Detail, GameTable, Statistics, Summary};
 
 /// Games as columns, one row a game; users see it as ``endodoi.GameTable``.
@@ -83,6 +84,15 @@ impl PyGameTable {
             statistics.summary()
         });
         summary_texts(&summary)
+    }
+
+    /// Return the counts that `summary` sums up, to be added to those of other tables.
+    fn statistics(&self, py: Python<'_>) -> PyStatistics {
+        py.detach(|| {
+            let mut statistics = Statistics::default();
+            statistics.add(&self.0);
+            PyStatistics(statistics)
+        })
     }
 
     /// Whether the turns that offered an endless sowing were counted.
@@ -172,6 +182,6 @@ fn refused(field: &str, message: &str) -> PyErr {
     })
 }
 
-fn not_written(error: &serde_json::Error) -> PyErr {
+pub(super) fn not_written(error: &serde_json::Error) -> PyErr {
     refused("detail", &format!("the numbers cannot be written: {error}"))
 }

@@ -29,6 +29,7 @@ mod seeds;
 mod simulate;
 mod solver;
 mod sowing;
+mod statistics;
 mod tables;
 
 use pyo3::prelude::*;
@@ -70,6 +71,8 @@ mod _core {
     use super::solver::PySolver;
     #[pymodule_export]
     use super::sowing::PySowing;
+    #[pymodule_export]
+    use super::statistics::PyStatistics;
     #[pymodule_export]
     use super::tables::PyEndgameTable;
 

@@ -98,6 +98,11 @@ impl Statistics {
         self.detail = detail;
     }
 
+    /// Returns what following games has shown.
+    pub const fn detail(&self) -> &Detail {
+        &self.detail
+    }
+
     /// Returns the numbers that all games together have.
     pub fn summary(&self) -> Summary {
         Summary::of(self)

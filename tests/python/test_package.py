@@ -20,6 +20,7 @@ MODULES = [
     module.name
     for module in pkgutil.iter_modules(ed.__path__, "endodoi.")
     if not module.name.endswith(("__main__", "_core", ".rllib", ".sb3", ".torch"))
+    and not module.name.startswith("endodoi.ray")
 ]
 
 
@@ -88,6 +89,7 @@ def test_examples_of_the_documentation_run(name: str) -> None:
     ("module", "library"),
     [
         ("pettingzoo", "pettingzoo"),
+        ("ray", "ray"),
         ("rllib", "ray"),
         ("sb3", "stable_baselines3"),
         ("torch", "torch"),

@@ -172,6 +172,16 @@ def test_tables_go_to_arrow_and_parquet(tmp_path: Any) -> None:
     columns = parquet.read_table(file)
     assert columns.column_names == list(COLUMNS)
     assert columns["plies"].to_pylist() == table.to_numpy()["plies"].tolist()
+    read = ed.GameTable.read_parquet(file)
+    assert read == table
+    assert read.settings == table.settings
+    assert read.summary().sample is None
+    assert read.summary().plies == table.summary().plies
+    parquet.write_table(columns.replace_schema_metadata(), tmp_path / "other.parquet")
+    with pytest.raises(ed.SimulationError, match=r"other.parquet holds no games of endodoi"):
+        ed.GameTable.read_parquet(tmp_path / "other.parquet")
+    with pytest.raises(FileNotFoundError):
+        ed.GameTable.read_parquet(tmp_path / "none.parquet")
 
 
 @pytest.mark.parametrize(

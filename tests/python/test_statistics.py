@@ -563,3 +563,22 @@ def test_no_games_are_the_same_file_either_way(tmp_path: Path) -> None:
     simulate(0, ruleset=SIX).write_parquet(one)
     simulate(0, ruleset=SIX, out=other)
     assert one.read_bytes() == other.read_bytes()
+
+
+def test_counts_of_parts_add_up_to_those_of_the_whole_in_any_order() -> None:
+    whole = ed.simulate(900, ruleset=SIX, seed=3, south="greedy")
+    parts = [
+        ed.simulate(
+            games, ruleset=SIX, seed=3, south="greedy", first=first, sample=max(0, 700 - first)
+        )
+        for first, games in [(600, 300), (0, 250), (250, 350)]
+    ]
+    counts = type(whole._core.statistics())()
+    for part in parts:
+        counts.add(pickle.loads(pickle.dumps(part._core.statistics())))
+    followed = ed.simulate(900, ruleset=SIX, seed=3, south="greedy", sample=700)
+    assert counts == followed._core.statistics() != whole._core.statistics()
+    assert counts.summary() == followed._core.summary()
+    assert counts.detail == followed._core.detail
+    with pytest.raises(ed.SimulationError, match="the counts cannot be read"):
+        type(counts).from_text("{}")

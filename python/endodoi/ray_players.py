@@ -1,0 +1,196 @@
+"""Players on their way to other machines: specifications, agents with their file, functions."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import sys
+import sysconfig
+import tempfile
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+from ray import cloudpickle
+
+from endodoi import _core
+from endodoi.errors import PolicyError
+from endodoi.places import written_whole
+from endodoi.ray_cluster import node_name
+from endodoi.simulation import contestant, name_of
+
+if TYPE_CHECKING:
+    from endodoi.policies import PolicyFunction
+
+__all__ = ["Carried", "carry", "local_player", "unpacked"]
+
+#: A function in a file: ``mine.py:policy``.
+IN_FILE = re.compile(r"^(?P<file>.+\.py):(?P<name>[^\W\d]\w*)$")
+
+#: An agent, and how it searches: the rule of the core, which reads the rest.
+AGENT = re.compile(r"^agent:(?P<path>.+?)(?P<search>@none|@[^@/\\]*=[^@/\\]*)?$", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Carried:
+    """A player that can be sent to a worker."""
+
+    name: str
+
+    def unpack(self) -> str | PolicyFunction:
+        """Return the player as the core takes it."""
+        return self.name
+
+
+@dataclass(frozen=True)
+class CarriedAgent(Carried):
+    """An agent with the bytes of its file."""
+
+    file: bytes
+    search: str
+
+    def unpack(self) -> str | PolicyFunction:
+        """Write the file, unless this machine has it, and return the specification."""
+        user = os.getuid() if hasattr(os, "getuid") else ""
+        folder = Path(tempfile.gettempdir()) / f"endodoi-agents-{user}"
+        folder.mkdir(mode=0o700, exist_ok=True)
+        path = folder / f"{hashlib.sha256(self.file).hexdigest()}.safetensors"
+        if not path.exists() or path.read_bytes() != self.file:
+            with written_whole(path) as partial:
+                Path(partial).write_bytes(self.file)
+        return f"agent:{path}{self.search}"
+
+
+@dataclass(frozen=True)
+class CarriedFunction(Carried):
+    """A function, pickled."""
+
+    pickled: bytes
+
+    def unpack(self) -> str | PolicyFunction:
+        """Unpickle the function.
+
+        Raises
+        ------
+        PolicyError
+            If the worker lacks what it needs.
+        """
+        try:
+            function: PolicyFunction = cloudpickle.loads(self.pickled)
+        except Exception as error:
+            raise cannot(self.name, f"be unpickled on {node_name()}", error) from error
+        return function
+
+
+@dataclass(frozen=True)
+class CarriedFile(Carried):
+    """A function by its name, with the text of the file that defines it."""
+
+    path: str
+    text: str
+    function: str
+
+    def unpack(self) -> str | PolicyFunction:
+        """Run the text and return the function.
+
+        Raises
+        ------
+        PolicyError
+            If the text fails, or defines no such function.
+        """
+        module = ModuleType(Path(self.path).stem)
+        module.__file__ = self.path
+        try:
+            exec(compile(self.text, self.path, "exec"), module.__dict__)  # noqa: S102
+        except Exception as error:
+            raise cannot(self.name, f"be read on {node_name()}", error) from error
+        function: Any = getattr(module, self.function, None)
+        if not callable(function):
+            raise PolicyError(
+                f"player {self.name}: the file defines no function {self.function}",
+                player=self.name,
+            )
+        return function  # type: ignore[no-any-return]
+
+
+@lru_cache(maxsize=16)
+def unpacked(player: Carried) -> str | PolicyFunction:
+    """Return a player as the core takes it; a worker that has met it before remembers it."""
+    return player.unpack()
+
+
+def carry(player: str | PolicyFunction, side: str) -> Carried:
+    """Make a player ready to be sent.
+
+    Raises
+    ------
+    ArgumentTypeError
+        If it is neither a specification nor a function.
+    AgentError
+        If an agent's file cannot be used.
+    PolicyError
+        If a function cannot be pickled, or its file cannot be read; the message says why.
+    """
+    given = contestant(player, side)
+    if not isinstance(given, str):
+        return CarriedFunction(name_of(given), pickled(given))
+    if found := IN_FILE.match(given):
+        path = found["file"]
+        try:
+            text = Path(path).read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise cannot(given, "be read", error) from error
+        return CarriedFile(given, path, text, found["name"])
+    if found := AGENT.match(given):
+        file = _core.agent_file(found["path"])
+        return CarriedAgent(given, Path(file).read_bytes(), found["search"] or "")
+    return Carried(given)
+
+
+def local_player(player: Carried, given: str | PolicyFunction) -> str | PolicyFunction:
+    """Return a player for the games that are played in this process."""
+    return player.unpack() if isinstance(player, CarriedFile) else given
+
+
+def pickled(function: PolicyFunction) -> bytes:
+    """Pickle a function; one of a module that only this machine has travels with its code.
+
+    Raises
+    ------
+    PolicyError
+        If it cannot be pickled.
+    """
+    module = own_module(function)
+    try:
+        if module is None:
+            return bytes(cloudpickle.dumps(function))
+        cloudpickle.register_pickle_by_value(module)
+        try:
+            return bytes(cloudpickle.dumps(function))
+        finally:
+            cloudpickle.unregister_pickle_by_value(module)
+    except Exception as error:
+        raise cannot(name_of(function), "be pickled", error) from error
+
+
+def own_module(function: object) -> ModuleType | None:
+    """Return the module that defines a function if workers are not expected to have it."""
+    name = getattr(function, "__module__", None) or type(function).__module__
+    module = sys.modules.get(name)
+    file = getattr(module, "__file__", None)
+    if module is None or file is None or name == "__main__" or name.startswith("endodoi."):
+        return None
+    installed = [sysconfig.get_path(key) for key in ("stdlib", "platstdlib", "purelib", "platlib")]
+    return None if any(Path(file).is_relative_to(folder) for folder in installed) else module
+
+
+def cannot(name: str, what: str, error: Exception) -> PolicyError:
+    """Return the error of a player that cannot be sent."""
+    return PolicyError(
+        f"player {name} cannot be sent to other machines: it cannot {what} "
+        f"({type(error).__name__}: {error})",
+        player=name,
+    )
