@@ -1,7 +1,7 @@
 //! Intervals of a score whose unit is a pair of games.
 
 /// The 97.5 % point of the normal distribution.
-const Z: f64 = 1.959_964;
+pub(crate) const Z: f64 = 1.959_964;
 
 /// Imagined pairs that are added on either end, lost and won.
 const IMAGINED: f64 = 2.0;

@@ -18,11 +18,16 @@
 
 mod interval;
 mod pairs;
+mod ratings;
 mod regret;
 mod table;
 
 pub use interval::paired_interval;
 pub use pairs::{ArenaError, Forfeits, MatchResult, PairConfig, PairedGame, play_pairs};
+pub use ratings::{
+    Draws, Estimate, FirstMove, PairOutcome, PlayerRating, RatingConfig, RatingError, RatingFlag,
+    Ratings, fit_ratings,
+};
 pub use regret::{
     Answer, Exam, ExamConfig, ExamProgress, MoveWorth, Phase, Question, Reference, Regret,
     RegretError, RegretPart, WatchExam, regret_table,
