@@ -6,6 +6,11 @@ use crate::search::alpha_beta::leaf::LeafEvaluator;
 use crate::search::alpha_beta::stop::Stopped;
 use crate::search::alpha_beta::tree::{Child, HIGHEST, LOWEST, Node, Tree};
 
+/// Seeds by which the value of the likely best move may differ from that of the last iteration
+/// before it is searched again: of 1, 2, 4, 8 and all the one that visited the fewest positions
+/// (1 to 4 % fewer than all, on 2x6 to 2x50).
+const ASPIRATION: i32 = 2;
+
 /// The best move at the root.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Best {
@@ -23,12 +28,14 @@ pub(super) struct Root<B> {
     moves: Vec<Move<B>>,
     /// What the lowest column with an endless sowing is worth, where that draws (S6).
     draw: Option<(i32, u8)>,
+    /// Whether an iteration went before.
+    searched: bool,
 }
 
 #[derive(Clone)]
 struct Move<B> {
     child: Child<B>,
-    /// The value or bound of the last iteration.
+    /// The value or bound of the last iteration, the seeds captured before the first one.
     value: i32,
 }
 
@@ -42,6 +49,7 @@ impl<B: Copy> Root<B> {
             node,
             moves: Vec::new(),
             draw: None,
+            searched: false,
         };
         for column in PitSet::from_bits(tree.boards.occupied(&node.board)) {
             match tree.play(&node, column) {
@@ -79,14 +87,15 @@ impl<B: Copy> Root<B> {
         E: LeafEvaluator,
     {
         self.moves.sort_by_key(|tried| -tried.value);
+        let searched = std::mem::replace(&mut self.searched, true);
         let (mut value, mut column) = self.draw.unwrap_or((LOWEST, u8::MAX));
         for tried in &mut self.moves {
             let child = &tried.child;
             let alpha = value - i32::from(child.column < column);
-            tried.value = if value == LOWEST {
-                tree.after(child, depth - 1, LOWEST, HIGHEST)?
-            } else {
-                tree.scout(child, depth - 1, alpha, HIGHEST)?
+            tried.value = match value {
+                LOWEST if searched => tree.around(child, depth - 1, tried.value, ASPIRATION)?,
+                LOWEST => tree.after(child, depth - 1, LOWEST, HIGHEST)?,
+                _ => tree.scout(child, depth - 1, alpha, HIGHEST)?,
             };
             if tried.value > alpha {
                 (value, column) = (tried.value, child.column);

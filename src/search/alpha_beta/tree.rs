@@ -137,6 +137,26 @@ impl<'a, B: Boards, E: LeafEvaluator> Tree<'a, B, E> {
         Ok(value)
     }
 
+    /// Values a move exactly, with a window of `seeds` on either side of a guess first, and with
+    /// all on one side of it where the value lies outside.
+    pub(super) fn around(
+        &mut self,
+        child: &Child<B::Board>,
+        depth: u32,
+        guess: i32,
+        seeds: i32,
+    ) -> Result<i32, Stopped> {
+        let (low, high) = (guess - seeds * E::UNITS, guess + seeds * E::UNITS);
+        let value = self.after(child, depth, low, high)?;
+        if value <= low {
+            return self.after(child, depth, LOWEST, value + 1);
+        }
+        if value >= high {
+            return self.after(child, depth, value - 1, HIGHEST);
+        }
+        Ok(value)
+    }
+
     /// Values a move that leaves `depth` plies, from the view of who makes it.
     #[inline]
     pub(super) fn after(
