@@ -243,7 +243,7 @@ fn measurements_later_than_the_checkpoint_are_taken_back() {
         "{\"iteration\":1}\n{\"iteration\":2}\n{\"iteration\":2}\n{\"iteration\":3}\n{\"iter";
     for (iteration, kept) in [(0, 0), (1, 1), (2, 3), (3, 4), (9, 4)] {
         fs::write(&file, text).unwrap();
-        MetricsFile::open(&file, iteration, false).unwrap();
+        MetricsFile::open(&file, iteration, None).unwrap();
         let lines: Vec<&str> = text.lines().take(kept).collect();
         let found = fs::read_to_string(&file).unwrap();
         assert_eq!(found.lines().collect::<Vec<_>>(), lines);

@@ -138,11 +138,16 @@ pub struct MetricsFile {
 impl MetricsFile {
     /// Opens the file of a run that goes on after `iteration`, keeping what an earlier part of it
     /// wrote, except the lines of later iterations, which are going to be played again, and a last
-    /// line that it could not finish; `tensorboard` makes a file of events beside it.
+    /// line that it could not finish; with `events_from` a file of events is made beside it that
+    /// begins at this step of the optimiser.
     ///
     /// # Errors
     /// [`TrainError::File`] when one cannot be opened.
-    pub fn open(path: &Path, iteration: u64, tensorboard: bool) -> Result<MetricsFile, TrainError> {
+    pub fn open(
+        path: &Path,
+        iteration: u64,
+        events_from: Option<u64>,
+    ) -> Result<MetricsFile, TrainError> {
         let refuse = |error| TrainError::file(path, error);
         let mut options = OpenOptions::new();
         let file = options.create(true).read(true).append(true).open(path);
@@ -157,7 +162,9 @@ impl MetricsFile {
         Ok(MetricsFile {
             path: path.to_path_buf(),
             file,
-            events: tensorboard.then(|| EventFile::create(folder)).transpose()?,
+            events: events_from
+                .map(|first| EventFile::create(folder, first))
+                .transpose()?,
         })
     }
 

@@ -205,11 +205,7 @@ impl Run {
         progress: &mut Progress,
     ) -> Result<Ending, TrainError> {
         let _claimed = self.folder.claim()?;
-        let metrics = MetricsFile::open(
-            &self.folder.metrics(),
-            self.counters.iteration,
-            self.config.output.tensorboard,
-        )?;
+        let metrics = self.open_metrics()?;
         let mut out = Outputs { metrics, progress };
         if !self.folder.checkpoint().exists() {
             // What is killed or finds the disk full early leaves an agent as well.
@@ -315,6 +311,17 @@ impl Run {
         self.weights = self.learner.average()?;
         self.learning_rate = rate;
         Ok(())
+    }
+
+    /// Opens the measurements behind those of the iterations that are finished.
+    fn open_metrics(&self) -> Result<MetricsFile, TrainError> {
+        let iteration = self.counters.iteration;
+        let first = match iteration {
+            0 => 0,
+            _ => self.learner.step() + 1,
+        };
+        let events_from = self.config.output.tensorboard.then_some(first);
+        MetricsFile::open(&self.folder.metrics(), iteration, events_from)
     }
 
     /// Takes from the draws that are due as many whole batches as there are.

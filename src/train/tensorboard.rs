@@ -3,7 +3,8 @@
 //! A file is a row of records: the length of the data in eight bytes, its checksum, the data, its
 //! checksum; all little-endian. The data is an `Event` of `TensorFlow` as a protocol buffer, of
 //! which only these fields are written: `wall_time` (1), `step` (2), `file_version` (3, of the first
-//! event) and `summary` (5), a list of `value` (1) with `tag` (1) and `simple_value` (2).
+//! event), `summary` (5), a list of `value` (1) with `tag` (1) and `simple_value` (2), and
+//! `session_log` (7, of the second event) with `status` (1).
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
@@ -43,9 +44,12 @@ impl EventFile {
     /// Makes a new file in `folder`, named after the time and the process: a run that goes on has
     /// one more, and `TensorBoard` joins them.
     ///
+    /// `first` is the first step of this part: what an earlier file tells of it and of later ones
+    /// is dropped, since it is played again.
+    ///
     /// # Errors
     /// [`TrainError::File`] when it cannot be made.
-    pub fn create(folder: &Path) -> Result<EventFile, TrainError> {
+    pub fn create(folder: &Path, first: u64) -> Result<EventFile, TrainError> {
         let now = wall_time();
         let name = format!(
             "events.out.tfevents.{:010}.{:09}.{}",
@@ -56,9 +60,12 @@ impl EventFile {
         let path = folder.join(name);
         let file = OpenOptions::new().create_new(true).append(true).open(&path);
         let mut file = file.map_err(|error| TrainError::file(&path, error))?;
-        let mut event = event(now, 0);
-        put_bytes(&mut event, 3, VERSION.as_bytes());
-        write_record(&mut file, &event).map_err(|error| TrainError::file(&path, error))?;
+        let mut version = event(now, 0);
+        put_bytes(&mut version, 3, VERSION.as_bytes());
+        let start = started(now, first);
+        for event in [version, start] {
+            write_record(&mut file, &event).map_err(|error| TrainError::file(&path, error))?;
+        }
         Ok(EventFile { path, file })
     }
 
@@ -94,6 +101,14 @@ fn event(wall_time: f64, step: u64) -> Vec<u8> {
     event.extend(wall_time.to_le_bytes());
     event.push(key(2, VARINT));
     put_varint(&mut event, step);
+    event
+}
+
+/// Returns the event after which only what was told of steps before `first` counts.
+fn started(wall_time: f64, first: u64) -> Vec<u8> {
+    const START: u8 = 1;
+    let mut event = event(wall_time, first);
+    put_bytes(&mut event, 7, &[key(1, VARINT), START]);
     event
 }
 
@@ -160,9 +175,21 @@ mod tests {
         assert_eq!(record, GOLDEN);
     }
 
+    #[test]
+    fn a_start_has_the_bytes_that_tensorboard_writes() {
+        let mut record = Vec::new();
+        assert!(write_record(&mut record, &started(1.5, 300)).is_ok());
+        assert_eq!(record, GOLDEN_START);
+    }
+
     /// As written by the package tensorboard: an event of wall time 1.5, step 300, with the scalar
     /// `a/b` of 0.25.
     const GOLDEN: &[u8] =
         b"\x1a\x00\x00\x00\x00\x00\x00\x00\x12\x9b\xd8\x2d\x09\x00\x00\x00\x00\x00\x00\xf8\x3f\
         \x10\xac\x02\x2a\x0c\x0a\x0a\x0a\x03\x61\x2f\x62\x15\x00\x00\x80\x3e\xf9\xcd\xe7\xed";
+
+    /// The same of the start of a part of a run at step 300.
+    const GOLDEN_START: &[u8] =
+        b"\x10\x00\x00\x00\x00\x00\x00\x00\x95\xfb\xfe\x18\x09\x00\x00\x00\x00\x00\x00\xf8\x3f\
+        \x10\xac\x02\x3a\x02\x08\x01\x71\x3b\x78\x8a";
 }
