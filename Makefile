@@ -59,7 +59,7 @@ PYTHON_CARGO := env PYO3_PYTHON="$(CURDIR)/$(BIN)/python" cargo
 
 # ---- doors
 
-.PHONY: help train build libtorch test test-core test-rust test-train test-python test-ecosystem \
+.PHONY: help train build libtorch test test-core test-rust test-train test-python test-browser test-ecosystem \
 	fmt fmt-check lint lint-rust lint-python docs pages digest differential bench bench-instructions \
 	notebooks ci clean distclean
 
@@ -87,6 +87,9 @@ test-core: test-rust ## run the Rust and Python tests that need no torch
 
 test-ecosystem: $(ECOSYSTEM)/stamps/ready ## train with SB3, RLlib, TorchRL and PyTorch, in a set-up of their own
 	$(ECOSYSTEM)/bin/python -m pytest -W default --disable-warnings tests/python/ecosystem
+
+test-browser: $(STAMPS)/browser ## try the replays and the game in the browser with Chromium and chromedriver
+	$(BIN)/pytest -m browser tests/python/test_browser.py
 
 build: $(STAMPS)/build ## build the package into .venv, with the command endodoi
 	@echo 'built: .venv/bin/endodoi and the Python package endodoi in .venv'
@@ -141,7 +144,7 @@ ci: fmt-check lint docs digest notebooks test differential ecosystem-where-it-fi
 
 clean: ## remove what was compiled; .venv and .libtorch stay (distclean removes them too)
 	cargo clean
-	rm -rf .mypy_cache .pytest_cache .ruff_cache $(STAMPS)/build $(STAMPS)/checks \
+	rm -rf .mypy_cache .pytest_cache .ruff_cache $(STAMPS)/browser $(STAMPS)/build $(STAMPS)/checks \
 		$(ECOSYSTEM)/stamps/ready
 
 distclean: clean
@@ -231,6 +234,10 @@ $(STAMPS)/peers: pyproject.toml $(STAMPS)/build
 $(STAMPS)/checks: pyproject.toml $(STAMPS)/build
 	@echo 'installing the tools of the checks'
 	@$(PIP) install --group checks
+	@touch $@
+
+$(STAMPS)/browser: pyproject.toml $(STAMPS)/build
+	@$(PIP) install --group browser
 	@touch $@
 
 # ---- set-up of .venv-ecosystem: it shares the compiled package with .venv

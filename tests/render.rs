@@ -223,3 +223,74 @@ fn an_endless_move_is_drawn_where_it_may_be_played() {
     let empty = render::svg_of_move(&position, 1);
     assert!(matches!(empty, Err(MoveError::EmptyPit { .. })));
 }
+
+#[test]
+fn pixels_of_a_move_show_the_way_over_the_position_after_it() {
+    let start = Position::start(&dodoi(6));
+    let after = start.play(0).expect("legal");
+    let way = render::pixels_of_move(&start, 0, None, 1).expect("legal");
+    let rest = render::pixels(&after, None, 1).expect("a scale");
+    assert_eq!((way.width, way.height), (rest.width, rest.height));
+    let changed = way
+        .rgb
+        .iter()
+        .zip(&rest.rgb)
+        .filter(|(one, two)| one != two);
+    let share = changed.count() as f64 / rest.rgb.len() as f64;
+    assert!((0.001..0.2).contains(&share), "{share}");
+    let refused = render::pixels_of_move(&start, 9, None, 1);
+    assert!(matches!(refused, Err(PictureError::Move(_))));
+    let refused = render::pixels_of_move(&start, 0, None, 7);
+    assert_eq!(refused, Err(PictureError::Scale { scale: 7 }));
+}
+
+/// The last value of every animated attribute of some name.
+fn last_values<'a>(film: &'a str, attribute: &str) -> Vec<&'a str> {
+    let start = format!("<animate attributeName=\"{attribute}\"");
+    let values = film.split(start.as_str()).skip(1).filter_map(|part| {
+        let values = part.split("values=\"").nth(1)?.split('"').next()?;
+        values.rsplit(';').next()
+    });
+    values.collect()
+}
+
+#[test]
+fn a_film_ends_with_the_last_position_and_its_line() {
+    let start = Position::start(&dodoi(6));
+    let columns = [0, 1, 3];
+    let end = columns.iter().fold(start, |position, &column| {
+        position.play(column).expect("legal")
+    });
+    let film = render::svg_of_game(&start, &columns, Some("a < line")).expect("legal");
+    let heaps: Vec<&str> = last_values(&film, "href");
+    let pits = end.board().pits().iter().enumerate();
+    let expected: Vec<String> = pits
+        .map(|(pit, seeds)| format!("#{}{seeds}", if pit < 6 { 'S' } else { 'N' }))
+        .collect();
+    assert_eq!(heaps, expected);
+    assert!(film.contains(">1. South sows column 0: 5 laps, takes 2<"));
+    assert!(film.contains(">a &lt; line<"));
+    let captured = end.board().captured();
+    for seeds in captured {
+        assert!(film.contains(&format!(">{seeds}</text>")));
+    }
+    let refused = render::svg_of_game(&start, &[0, 9], None);
+    assert!(matches!(refused, Err(MoveError::ColumnRange { .. })));
+}
+
+#[test]
+fn a_film_without_moves_stands_still() {
+    let start = Position::start(&dodoi(2));
+    let film = render::svg_of_game(&start, &[], None).expect("no move");
+    assert!(!film.contains("<animate"));
+    assert_eq!(film.matches("<use").count(), 4);
+}
+
+#[test]
+fn a_film_of_an_endless_sowing_goes_back_to_the_board_before_it() {
+    let ruleset = changed(&dodoi(2), |f| f.endless = Some(Endless::Draw));
+    let position = set_up(&ruleset, &[2, 0, 2, 1], 0, [0, 0], 0);
+    let film = render::svg_of_game(&position, &[0], None).expect("legal");
+    assert_eq!(last_values(&film, "href"), ["#S2", "#S0", "#N2", "#N1"]);
+    assert!(film.contains("without end") && film.contains("draw (endless)"));
+}

@@ -42,6 +42,7 @@ from endodoi.errors import (
     TrainError,
 )
 from endodoi.registration import register
+from endodoi.replays import Replay, replay
 from endodoi.simulation import GameTable, simulate
 from endodoi.solver import Analysis, MoveValue, Solution, Solver, analyse, solve
 from endodoi.training import TrainResult, train
@@ -73,6 +74,7 @@ __all__ = [
     "Position",
     "RecordError",
     "RegretError",
+    "Replay",
     "Ruleset",
     "RulesetError",
     "SetupError",
@@ -90,6 +92,7 @@ __all__ = [
     "arena",
     "errors",
     "policies",
+    "replay",
     "simulate",
     "solve",
     "studies",

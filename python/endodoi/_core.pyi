@@ -33,6 +33,7 @@ __all__ = [
     "set_agents_folder",
     "shipped_names",
     "simulate",
+    "svg_of_game",
     "write_agent",
 ]
 
@@ -371,8 +372,14 @@ class Statistics:
     def __reduce__(self) -> tuple[Callable[[str], Statistics], tuple[str]]: ...
 
 def pixels(
-    position: Position, *, scale: _Whole | None = None, status: str | None = None
+    position: Position | Sowing, *, scale: _Whole | None = None, status: str | None = None
 ) -> npt.NDArray[np.uint8]: ...
+def svg_of_game(
+    start: Position,
+    moves: Sequence[int] | npt.NDArray[np.integer[Any]],
+    *,
+    end: str | None = None,
+) -> str: ...
 def sample_size(ruleset: Ruleset) -> int: ...
 @overload
 def simulate(

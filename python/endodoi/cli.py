@@ -11,9 +11,10 @@ import sys
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from endodoi._core import Position, Ruleset, __version__
+from endodoi._core import Position, Ruleset, Sowing, __version__
 from endodoi.agent_commands import add_agents
 from endodoi.errors import ArgumentValueError, EndodoiError, MissingExtraError, TrainError
+from endodoi.pictures import write_png, write_svg
 from endodoi.places import check_place
 from endodoi.regret_commands import add_regret
 from endodoi.simulation import Plan, Summary
@@ -50,6 +51,13 @@ examples:
 --out needs pyarrow (pip install 'endodoi[arrow]'), --plot matplotlib (pip install 'endodoi[plot]').
 --ray needs Ray (pip install 'endodoi[ray]'); --out is a folder of files then, on all machines.
 Ctrl-C keeps the games finished: they are in the file, and the summary is of them.
+"""
+
+SHOW_EXAMPLES = """\
+examples:
+  endodoi show --columns 6
+  endodoi show --columns 6 --play 2 0 3 --svg board.svg
+  endodoi show "2,7,0,6,1,6/6,6,0,0,6,6 N 2-0 0" --png board.png --scale 1
 """
 
 
@@ -118,6 +126,7 @@ def make_parser() -> argparse.ArgumentParser:
     add_tables(commands, rules, ruleset_of)
     add_studies(commands)
     add_agents(commands, printable)
+    add_replay(commands)
     version = commands.add_parser("version", help="say what is installed")
     version.set_defaults(run=version_command)
     return parser
@@ -173,10 +182,20 @@ def add_simulate(commands: Commands, rules: argparse.ArgumentParser) -> None:
 
 def add_show_and_perft(commands: Commands, rules: argparse.ArgumentParser) -> None:
     """Add the commands that look at a position."""
-    show = commands.add_parser("show", parents=[rules], help="print a position")
+    show = commands.add_parser(
+        "show",
+        parents=[rules],
+        help="print a position, or draw it",
+        description="Prints a position, and draws it with the way of the last move played.",
+        epilog=SHOW_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
     show.set_defaults(run=show_command)
     show.add_argument("text", nargs="?", help='as "4,4/4,4 S 0-0 0" (default: the start)')
     show.add_argument("--play", type=int, nargs="*", default=[], help="columns to play first")
+    show.add_argument("--svg", metavar="FILE", help="write a picture as SVG")
+    show.add_argument("--png", metavar="FILE", help="write a picture as PNG")
+    show.add_argument("--scale", type=int, default=2, help="size of the PNG, 1 to 4 (default 2)")
 
     perft = commands.add_parser("perft", parents=[rules], help="count move sequences")
     perft.set_defaults(run=perft_command)
@@ -332,10 +351,20 @@ def printable(text: str) -> str:
 
 
 def show_command(options: argparse.Namespace) -> int:
-    """Print a position after the columns that are to be played."""
+    """Print a position after the columns that are to be played, and draw it."""
     position = position_of(options)
+    shown: Position | Sowing = position
     for column in options.play:
-        position = position.play(column)
+        shown, position = position.sow(column), position.play(column)
+    try:
+        if options.svg is not None:
+            write_svg(shown, options.svg)
+        if options.png is not None:
+            write_png(shown, options.png, scale=options.scale)
+    except OSError as error:
+        # Not the output that `main` gives up.
+        print(f"endodoi: {error}", file=sys.stderr)
+        return FAILED
     print(position)
     print(position.to_text())
     return 0

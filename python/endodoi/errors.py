@@ -138,6 +138,8 @@ class RecordError(EndodoiError, ValueError):
     recorded: str | None = None
     #: What its moves lead to.
     replayed: str | None = None
+    #: The line of the file, counted from 1, where the record is one of a file.
+    line: int | None = None
 
 
 class BatchError(EndodoiError, ValueError):

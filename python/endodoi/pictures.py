@@ -1,26 +1,34 @@
-"""Boards as pixels, for the environments' render mode ``"rgb_array"``."""
+"""Boards as pixels, for the environments' render mode ``"rgb_array"``, and as files."""
 
 from __future__ import annotations
 
+import struct
+import zlib
 from typing import TYPE_CHECKING
 
 from endodoi._core import pixels
+from endodoi.errors import ArgumentValueError
+from endodoi.places import written_whole
 
 if TYPE_CHECKING:
+    import os
+
     import numpy as np
     import numpy.typing as npt
 
-    from endodoi._core import Batch, Position
+    from endodoi._core import Batch, Position, Sowing
 
-__all__ = ["rgb", "rgb_of_rows"]
+__all__ = ["rgb", "rgb_of_rows", "write_png", "write_svg"]
 
 
-def rgb(position: Position, *, status: str | None = None, scale: int = 1) -> npt.NDArray[np.uint8]:
-    """Draw a position as pixels.
+def rgb(
+    position: Position | Sowing, *, status: str | None = None, scale: int = 1
+) -> npt.NDArray[np.uint8]:
+    """Draw a position as pixels, or the one that a sowing leads to with its way.
 
     Parameters
     ----------
-    position : Position
+    position : Position or Sowing
     status : str, optional
         Replaces the line that says whose turn it is or how the game ended.
     scale : int, default 1
@@ -35,6 +43,8 @@ def rgb(position: Position, *, status: str | None = None, scale: int = 1) -> npt
     ------
     ArgumentValueError
         If `scale` is outside its range.
+    MoveError
+        If the rules forbid the sowing.
     """
     return pixels(position, scale=scale, status=status)
 
@@ -46,3 +56,53 @@ def rgb_of_rows(batch: Batch) -> tuple[npt.NDArray[np.uint8], ...]:
     """
     lines = [text.rsplit("\n", 1)[-1] for text in batch.render()]
     return tuple(rgb(batch.position(row), status=line) for row, line in enumerate(lines))
+
+
+def write_svg(shown: Position | Sowing, path: str | os.PathLike[str]) -> None:
+    """Write the picture of a position, or of a sowing, as an SVG file.
+
+    Raises
+    ------
+    ArgumentValueError
+        If the rules forbid the sowing.
+    OSError
+        If the file cannot be written.
+    """
+    text = shown._repr_svg_()
+    if text is None:
+        raise ArgumentValueError("the rules forbid this sowing", field="shown", value=shown)
+    with written_whole(path) as partial, open(partial, "w", encoding="utf-8") as file:  # noqa: PTH123
+        file.write(text)
+
+
+def write_png(shown: Position | Sowing, path: str | os.PathLike[str], *, scale: int = 2) -> None:
+    """Write the picture of a position, or of a sowing, as a PNG file.
+
+    Parameters
+    ----------
+    shown : Position or Sowing
+    path : path
+        The file.
+    scale : int, default 2
+        Pixels for each unit of the picture, 1 to 4.
+
+    Raises
+    ------
+    ArgumentValueError
+        If `scale` is outside its range.
+    MoveError
+        If the rules forbid the sowing.
+    OSError
+        If the file cannot be written.
+    """
+    picture = rgb(shown, scale=scale)
+    height, width, _ = picture.shape
+    # Every line of a PNG begins with the number of its filter, 0 for none.
+    lines = b"".join(b"\0" + line.tobytes() for line in picture)
+    header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
+    parts = [(b"IHDR", header), (b"IDAT", zlib.compress(lines, 9)), (b"IEND", b"")]
+    with written_whole(path) as partial, open(partial, "wb") as file:  # noqa: PTH123
+        file.write(b"\x89PNG\r\n\x1a\n")
+        for kind, data in parts:
+            check = zlib.crc32(kind + data)
+            file.write(struct.pack(">I", len(data)) + kind + data + struct.pack(">I", check))

@@ -193,7 +193,10 @@ impl From<MoveError> for PyErr {
 
 impl From<PictureError> for PyErr {
     fn from(error: PictureError) -> PyErr {
-        let PictureError::Scale { scale } = error;
+        let scale = match error {
+            PictureError::Scale { scale } => scale,
+            PictureError::Move(error) => return error.into(),
+        };
         exception("ArgumentValueError", &error.to_string(), |fields| {
             fields
                 .set("field", "scale")?

@@ -54,7 +54,7 @@ mod _core {
     #[pymodule_export]
     use super::mcts::analyse_mcts;
     #[pymodule_export]
-    use super::picture::pixels;
+    use super::picture::{pixels, svg_of_game};
     #[pymodule_export]
     use super::player::{PyPlayer, random_actions};
     #[pymodule_export]

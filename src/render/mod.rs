@@ -4,8 +4,8 @@
 //! that opposite pits face each other (B2). SVG and pixels draw one and the same scene:
 //!
 //! ```text
-//! scene ──┬── svg      text
-//! (shapes)└── pixels   RGB bytes, letters from `glyphs`
+//! scene ──┬── svg ── film   text; a game that moves
+//! (shapes)└── pixels        RGB bytes, letters from `glyphs`
 //! ```
 //!
 //! A scene is a wooden board on its own background, so that it stands on light and dark pages. Every
@@ -23,6 +23,7 @@
 //! | 49 to 64, in 4 bands | the same | 976 |
 
 mod ansi;
+mod film;
 mod glyphs;
 mod pixels;
 mod scene;
@@ -31,7 +32,8 @@ mod svg;
 mod way;
 
 pub use ansi::ansi;
-pub use pixels::{MAX_SCALE, Picture, PictureError, pixels};
+pub use film::svg_of_game;
+pub use pixels::{MAX_SCALE, Picture, PictureError, pixels, pixels_of_move};
 pub use svg::{svg, svg_of_move};
 
 use crate::position::{Outcome, Position};

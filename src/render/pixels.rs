@@ -5,9 +5,10 @@ use tiny_skia::{
     FillRule, LineCap, LineJoin, Paint, Path, PathBuilder, Pixmap, Rect, Stroke, Transform,
 };
 
-use crate::position::Position;
+use crate::position::{MoveError, Position};
 use crate::render::glyphs;
 use crate::render::scene::{Anchor, Colour, Point, Scene, Shape, colour, gleams};
+use crate::render::way::Way;
 
 /// The most pixels for each unit of a picture.
 pub const MAX_SCALE: i64 = 4;
@@ -32,6 +33,9 @@ pub enum PictureError {
         /// The scale given.
         scale: i64,
     },
+    /// A column that cannot be played.
+    #[error(transparent)]
+    Move(#[from] MoveError),
 }
 
 /// Draws a position as pixels, `scale` of them for each unit of the [sizes](crate::render) of a picture.
@@ -54,11 +58,30 @@ pub fn pixels(
     status: Option<&str>,
     scale: i64,
 ) -> Result<Picture, PictureError> {
+    paint_scene(&Scene::new(position, status, None), scale)
+}
+
+/// Plays a column and draws the position it leads to with the way of its sowing, as
+/// [`svg_of_move`](crate::render::svg_of_move) does, in the pixels of [`pixels`].
+///
+/// # Errors
+/// [`PictureError`] for a scale outside 1 to [`MAX_SCALE`] and a column that cannot be played.
+pub fn pixels_of_move(
+    position: &Position,
+    column: usize,
+    status: Option<&str>,
+    scale: i64,
+) -> Result<Picture, PictureError> {
+    let (after, sowing) = position.play_sowing(column)?;
+    let way = Way::new(position, column, &sowing);
+    paint_scene(&Scene::new(&after, status, Some(&way)), scale)
+}
+
+fn paint_scene(scene: &Scene, scale: i64) -> Result<Picture, PictureError> {
     let refused = || PictureError::Scale { scale };
     if !(1..=MAX_SCALE).contains(&scale) {
         return Err(refused());
     }
-    let scene = Scene::new(position, status, None);
     let (width, height) = (scene.width * scale as u32, scene.height * scale as u32);
     // Pictures of these sizes are far from what it refuses.
     let mut canvas = Canvas {

@@ -138,6 +138,21 @@ impl Plan {
         Plan::band_top(self.bands())
     }
 
+    /// Returns the top of a side's tray.
+    fn tray(&self, side: Side) -> f32 {
+        match side {
+            Side::North => PAD,
+            Side::South => self.south_tray(),
+        }
+    }
+
+    /// Places captured seeds in their tray; returns their centres and radius.
+    pub(super) fn in_tray(&self, side: Side, captured: u16) -> (Vec<Point>, f32) {
+        let corner = (PAD + 85.0, self.tray(side) + 4.0);
+        let room = (self.width - 2.0 * PAD - 150.0, TRAY - 8.0);
+        seeds::in_tray(captured.into(), corner, room)
+    }
+
     fn band_top(band: usize) -> f32 {
         PAD + TRAY + GAP + band as f32 * (BAND + GAP)
     }
@@ -180,6 +195,34 @@ impl Scene {
     /// the last move did.
     pub(super) fn new(position: &Position, line: Option<&str>, way: Option<&Way>) -> Scene {
         let plan = Plan::new(position.board().columns());
+        let mut scene = Scene::wood(&plan);
+        for side in [Side::North, Side::South] {
+            for column in shown_columns(position, side) {
+                let playable = is_playable(position, side, column);
+                scene.add_pit(&plan, side, column, playable);
+            }
+            let moves = side == position.to_move() && !position.is_over();
+            scene.add_tray(&plan, side, moves);
+            scene.add_captured(&plan, position, side);
+        }
+        if let Some(way) = way {
+            scene.shapes.extend(way.shapes(&plan));
+        }
+        for side in [Side::North, Side::South] {
+            for column in shown_columns(position, side) {
+                scene.add_seeds(&plan, position, side, column);
+                scene.add_numbers(&plan, position, side, column);
+            }
+        }
+        scene.add(status_line(
+            &plan,
+            line.map_or_else(|| status(position), str::to_owned),
+        ));
+        scene
+    }
+
+    /// Describes a board without pits and trays.
+    pub(super) fn wood(plan: &Plan) -> Scene {
         let (width, height) = (plan.width, plan.height());
         let mut scene = Scene {
             width: width as u32,
@@ -196,28 +239,8 @@ impl Scene {
             rim: Some((colour::EDGE, 3.0)),
         });
         for band in 0..plan.bands() {
-            scene.add_band(&plan, band);
+            scene.add_band(plan, band);
         }
-        for side in [Side::North, Side::South] {
-            for column in shown_columns(position, side) {
-                scene.add_pit(&plan, position, side, column);
-            }
-            scene.add_tray(&plan, position, side);
-        }
-        if let Some(way) = way {
-            scene.shapes.extend(way.shapes(&plan));
-        }
-        for side in [Side::North, Side::South] {
-            for column in shown_columns(position, side) {
-                scene.add_seeds(&plan, position, side, column);
-                scene.add_numbers(&plan, position, side, column);
-            }
-        }
-        let line = line.map_or_else(|| status(position), str::to_owned);
-        let at = (width / 2.0, height - PAD - 3.0);
-        let room = (width - 2.0 * PAD) / glyphs::width(&line, 1.0).max(1.0);
-        let size = room.min(15.0);
-        scene.add(text(at, size, Anchor::Middle, colour::LIGHT, false, line));
         scene
     }
 
@@ -254,9 +277,8 @@ impl Scene {
         });
     }
 
-    fn add_pit(&mut self, plan: &Plan, position: &Position, side: Side, column: usize) {
+    pub(super) fn add_pit(&mut self, plan: &Plan, side: Side, column: usize, playable: bool) {
         let centre = plan.centre(side, column);
-        let playable = is_playable(position, side, column);
         let rim = if playable {
             (colour::BRIGHT, 3.0)
         } else {
@@ -277,27 +299,18 @@ impl Scene {
 
     /// Writes the seeds of a pit on its inner side, its column on the outer one.
     fn add_numbers(&mut self, plan: &Plan, position: &Position, side: Side, column: usize) {
-        let (x, y) = plan.centre(side, column);
-        let (number, label) = match side {
-            Side::North => (y + PIT + 17.0, y - PIT - 8.0),
-            Side::South => (y - PIT - 6.0, y + PIT + 18.0),
-        };
         let seeds = position.board().row(side)[column];
-        let ink = if seeds == 0 {
-            colour::DIM
-        } else {
-            colour::LIGHT
+        self.add(seed_number(plan.centre(side, column), side, seeds));
+        self.add_label(plan, side, column, is_playable(position, side, column));
+    }
+
+    /// Writes a pit's column on its outer side.
+    pub(super) fn add_label(&mut self, plan: &Plan, side: Side, column: usize, playable: bool) {
+        let (x, y) = plan.centre(side, column);
+        let label = match side {
+            Side::North => y - PIT - 8.0,
+            Side::South => y + PIT + 18.0,
         };
-        let number = (x, number);
-        self.add(text(
-            number,
-            16.0,
-            Anchor::Middle,
-            ink,
-            seeds > 0,
-            seeds.to_string(),
-        ));
-        let playable = is_playable(position, side, column);
         let ink = if playable {
             colour::BRIGHT
         } else {
@@ -314,14 +327,10 @@ impl Scene {
         ));
     }
 
-    /// Draws the owner's name, its captured seeds in a tray and their number.
-    fn add_tray(&mut self, plan: &Plan, position: &Position, side: Side) {
-        let top = match side {
-            Side::North => PAD,
-            Side::South => plan.south_tray(),
-        };
+    /// Draws the owner's name and its tray.
+    pub(super) fn add_tray(&mut self, plan: &Plan, side: Side, moves: bool) {
+        let top = plan.tray(side);
         let base = top + TRAY / 2.0 + 5.5;
-        let moves = side == position.to_move() && !position.is_over();
         let ink = if moves { colour::BRIGHT } else { colour::LIGHT };
         let name = (PAD + 20.0, base);
         self.add(text(
@@ -348,23 +357,48 @@ impl Scene {
             fill: Some(colour::PIT_FLOOR),
             rim: Some((colour::RIM, 2.0)),
         });
+    }
+
+    /// Draws the captured seeds in their tray, and their number.
+    fn add_captured(&mut self, plan: &Plan, position: &Position, side: Side) {
         let captured = position.board().captured()[side.index()];
         if captured > 0 {
-            let corner = (left + 7.0, top + 4.0);
-            let room = (width - 14.0, TRAY - 8.0);
-            let (centres, radius) = seeds::in_tray(captured.into(), corner, room);
+            let (centres, radius) = plan.in_tray(side, captured);
             self.add(Shape::Seeds { centres, radius });
         }
-        let number = (plan.width - PAD - 4.0, base + 1.5);
-        self.add(text(
-            number,
-            20.0,
-            Anchor::End,
-            colour::LIGHT,
-            true,
-            captured.to_string(),
-        ));
+        self.add(captured_number(plan, side, captured));
     }
+}
+
+/// Describes the number of a pit's seeds, on its inner side.
+pub(super) fn seed_number((x, y): Point, side: Side, seeds: u16) -> Shape {
+    let at = match side {
+        Side::North => (x, y + PIT + 17.0),
+        Side::South => (x, y - PIT - 6.0),
+    };
+    let ink = if seeds == 0 {
+        colour::DIM
+    } else {
+        colour::LIGHT
+    };
+    let number = seeds.to_string();
+    text(at, 16.0, Anchor::Middle, ink, seeds > 0, number)
+}
+
+/// Describes the number of a side's captured seeds.
+pub(super) fn captured_number(plan: &Plan, side: Side, captured: u16) -> Shape {
+    let base = plan.tray(side) + TRAY / 2.0 + 7.0;
+    let at = (plan.width - PAD - 4.0, base);
+    let number = captured.to_string();
+    text(at, 20.0, Anchor::End, colour::LIGHT, true, number)
+}
+
+/// Describes the line below the board.
+pub(super) fn status_line(plan: &Plan, line: String) -> Shape {
+    let at = (plan.width / 2.0, plan.height() - PAD - 3.0);
+    let room = (plan.width - 2.0 * PAD) / glyphs::width(&line, 1.0).max(1.0);
+    let size = room.min(15.0);
+    text(at, size, Anchor::Middle, colour::LIGHT, false, line)
 }
 
 /// Returns where seeds gleam, and the width of that: up and to the left of their middles.

@@ -44,12 +44,7 @@ pub fn svg_of_move(position: &Position, column: usize) -> Result<String, MoveErr
 }
 
 fn write_scene(scene: &Scene, title: &str) -> String {
-    let Scene { width, height, .. } = scene;
-    let mut out = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" \
-         width=\"{width}\" style=\"max-width:100%\" role=\"img\" \
-         font-family=\"sans-serif\"><title>{title}</title>"
-    );
+    let mut out = head(scene, title);
     for shape in &scene.shapes {
         // Writing to a string does not fail.
         let _ = write_shape(&mut out, shape);
@@ -58,7 +53,17 @@ fn write_scene(scene: &Scene, title: &str) -> String {
     out
 }
 
-fn write_shape(out: &mut String, shape: &Shape) -> std::fmt::Result {
+/// Opens the picture of a scene.
+pub(super) fn head(scene: &Scene, title: &str) -> String {
+    let Scene { width, height, .. } = scene;
+    format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" \
+         width=\"{width}\" style=\"max-width:100%\" role=\"img\" \
+         font-family=\"sans-serif\"><title>{title}</title>"
+    )
+}
+
+pub(super) fn write_shape(out: &mut String, shape: &Shape) -> std::fmt::Result {
     match shape {
         Shape::Slab {
             corner,
@@ -174,7 +179,7 @@ fn write_seeds(out: &mut String, centres: &[Point], radius: f32) -> std::fmt::Re
 }
 
 /// Writes a number with one decimal, or two below 1, without zeros at its end.
-fn number(value: f32) -> String {
+pub(super) fn number(value: f32) -> String {
     let text = if value.abs() < 1.0 {
         format!("{value:.2}")
     } else {
@@ -193,7 +198,7 @@ fn list(points: &[Point]) -> String {
     points.collect::<Vec<String>>().join(" ")
 }
 
-fn hex([red, green, blue]: Colour) -> String {
+pub(super) fn hex([red, green, blue]: Colour) -> String {
     format!("#{red:02x}{green:02x}{blue:02x}")
 }
 
