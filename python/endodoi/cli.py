@@ -16,7 +16,9 @@ from endodoi.agent_commands import add_agents
 from endodoi.errors import ArgumentValueError, EndodoiError, MissingExtraError, TrainError
 from endodoi.pictures import write_png, write_svg
 from endodoi.places import check_place
+from endodoi.play_commands import add_play
 from endodoi.regret_commands import add_regret
+from endodoi.replay_commands import add_replay
 from endodoi.simulation import Plan, Summary
 from endodoi.solver_commands import add_solve
 from endodoi.study_commands import add_studies
@@ -126,6 +128,7 @@ def make_parser() -> argparse.ArgumentParser:
     add_tables(commands, rules, ruleset_of)
     add_studies(commands)
     add_agents(commands, printable)
+    add_play(commands, rules, ruleset_of)
     add_replay(commands)
     version = commands.add_parser("version", help="say what is installed")
     version.set_defaults(run=version_command)

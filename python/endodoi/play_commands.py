@@ -1,0 +1,198 @@
+"""The command ``endodoi play``."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import webbrowser
+from typing import TYPE_CHECKING
+
+from endodoi.errors import ArgumentValueError
+from endodoi.places import check_place
+from endodoi.play_game import Game
+from endodoi.play_lines import play_lines
+from endodoi.play_records import save_record
+from endodoi.play_terminal import can_play, play_terminal
+from endodoi.play_web import PlayServer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import TypeAlias
+
+    from endodoi._core import Ruleset
+
+    # argparse has no public name for it.
+    Commands: TypeAlias = argparse._SubParsersAction[argparse.ArgumentParser]  # noqa: SLF001
+
+__all__ = ["add_play"]
+
+#: Who plays where nobody is named.
+OPPONENT = "agent:en-dodoi-2x6"
+
+#: Status of a Ctrl-C, as shells give it.
+INTERRUPTED = 130
+
+#: The largest port.
+MAX_PORT = 65535
+
+EXAMPLES = """\
+examples:
+  endodoi play
+  endodoi play --opponent alphabeta:6 --columns 8 --side north
+  endodoi play --opponent agent:en-gehe-2x50 --web
+  endodoi play --opponent greedy --columns 6 --record game.jsonl
+  printf '2\\nhint\\nquit\\n' | endodoi play --opponent greedy --columns 6
+
+In a terminal: arrows or digits choose a column, enter plays it, u takes a move back, h says what
+the moves are worth (proven where that takes a second), s saves the record, n begins again, q
+leaves.
+Without a terminal, columns and commands are read line by line; help lists them.
+"""
+
+
+def add_play(
+    commands: Commands,
+    rules: argparse.ArgumentParser,
+    ruleset_of: Callable[[argparse.Namespace], Ruleset],
+) -> None:
+    """Add the command that plays against a person.
+
+    Parameters
+    ----------
+    commands
+        Where it is added.
+    rules
+        The options that name the rules.
+    ruleset_of
+        What reads the rules.
+    """
+    parser = commands.add_parser(
+        "play",
+        parents=[rules],
+        help="play against an agent, in the terminal or the browser",
+        description="Plays against you, in the terminal or the browser. Without options of rules, "
+        "an agent plays the rules that it was trained on.",
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.set_defaults(run=lambda options: play_command(options, ruleset_of))
+    parser.add_argument(
+        "--opponent",
+        default=OPPONENT,
+        metavar="PLAYER",
+        help=f"random, greedy, perfect, alphabeta:N, mcts:N or agent:... (default {OPPONENT})",
+    )
+    parser.add_argument(
+        "--side", default="south", help="yours: south (default), north or random; South begins"
+    )
+    parser.add_argument("--seed", type=int, help="seed of draws (default: another one each time)")
+    parser.add_argument("--hint", action="store_true", help="say what the moves are worth at first")
+    parser.add_argument(
+        "--record", metavar="FILE", help="write the record there when you leave, and for s"
+    )
+    parser.add_argument(
+        "--speed", type=float, default=1.0, help="speed of sowings, 0 shows their ends (default 1)"
+    )
+    parser.add_argument("--lines", action="store_true", help="read lines, even in a terminal")
+    parser.add_argument("--web", action="store_true", help="play in the browser")
+    parser.add_argument(
+        "--no-browser", action="store_true", help="with --web, print the address alone"
+    )
+    parser.add_argument("--port", type=int, default=0, help="with --web (default: a free one)")
+
+
+def play_command(
+    options: argparse.Namespace, ruleset_of: Callable[[argparse.Namespace], Ruleset]
+) -> int:
+    """Play until the person leaves."""
+    check_options(options)
+    ruleset = ruleset_of(options) if names_rules(options) else None
+
+    def game(seed: int | None) -> Game:
+        return Game(options.opponent, ruleset=ruleset, side=options.side, seed=seed)
+
+    first = game(options.seed)
+    try:
+        if options.record is not None:
+            check_place(options.record)
+        if options.web:
+            return serve(first, options)
+        last = first
+        if options.lines or not (sys.stdin.isatty() and sys.stdout.isatty() and can_play()):
+            if options.hint:
+                print(first.hint().text)
+            play_lines(first, sys.stdin, sys.stdout, record=options.record)
+        else:
+            last = play_terminal(
+                first,
+                lambda: game(None),
+                record=options.record,
+                speed=options.speed,
+                hint=options.hint,
+            )
+        if options.record is not None:
+            print(f"wrote {save_record(last, options.record)}")
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except OSError as error:
+        # Not the output that `main` gives up.
+        if isinstance(error, BrokenPipeError):
+            raise
+        print(f"endodoi: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+def check_options(options: argparse.Namespace) -> None:
+    """Refuse numbers outside their ranges.
+
+    Raises
+    ------
+    ArgumentValueError
+        If there is one.
+    """
+    if not 0 <= options.speed <= 1000:  # noqa: PLR2004
+        raise ArgumentValueError(
+            f"speed is {options.speed}, expected 0 to 1000", field="speed", value=options.speed
+        )
+    if not 0 <= options.port <= MAX_PORT:
+        raise ArgumentValueError(
+            f"port is {options.port}, expected 0 to {MAX_PORT}",
+            field="port",
+            value=options.port,
+            low=0,
+            high=MAX_PORT,
+        )
+
+
+def names_rules(options: argparse.Namespace) -> bool:
+    """Tell whether the options say anything of the rules."""
+    fields = (
+        "columns",
+        "seeds_per_pit",
+        "direction",
+        "lone_capture",
+        "endless",
+        "lap_limit",
+        "quiet_limit",
+    )
+    given = any(getattr(options, field) is not None for field in fields)
+    return given or options.variant != "en-dodoi"
+
+
+def serve(game: Game, options: argparse.Namespace) -> int:
+    """Serve a game to the browser until a Ctrl-C."""
+    server = PlayServer(game, port=options.port)
+    print(f"open {server.url}", flush=True)
+    print("Ctrl-C ends the server", file=sys.stderr)
+    if not options.no_browser:
+        webbrowser.open(server.url)
+    try:
+        server.serve()
+    except KeyboardInterrupt:
+        print(file=sys.stderr)
+    finally:
+        server.server.server_close()
+    if options.record is not None:
+        print(f"wrote {save_record(server.table.game, options.record)}")
+    return 0
