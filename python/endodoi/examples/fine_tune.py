@@ -18,9 +18,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-import torch
 
 import endodoi as ed
+from endodoi.examples import needs
+
+with needs("torch"):
+    import torch
 
 if TYPE_CHECKING:
     import numpy.typing as npt

@@ -46,10 +46,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import torch
-from torch import nn
 
 import endodoi as ed
+from endodoi.examples import needs
+
+with needs("torch"):
+    import torch
+    from torch import nn
 
 if TYPE_CHECKING:
     from collections.abc import Callable

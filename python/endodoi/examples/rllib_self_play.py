@@ -12,12 +12,14 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-import ray
-from ray.rllib.algorithms.ppo import PPOConfig
-from ray.rllib.core.rl_module.rl_module import RLModuleSpec
-from ray.rllib.examples.rl_modules.classes.action_masking_rlm import ActionMaskingTorchRLModule
-
 import endodoi as ed
+from endodoi.examples import needs
+
+with needs("rllib"):
+    import ray
+    from ray.rllib.algorithms.ppo import PPOConfig
+    from ray.rllib.core.rl_module.rl_module import RLModuleSpec
+    from ray.rllib.examples.rl_modules.classes.action_masking_rlm import ActionMaskingTorchRLModule
 
 
 def configure(arguments: argparse.Namespace) -> PPOConfig:

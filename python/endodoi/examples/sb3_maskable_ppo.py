@@ -11,12 +11,14 @@ from __future__ import annotations
 
 import argparse
 
-import torch
-from sb3_contrib import MaskablePPO
-from sb3_contrib.common.maskable.evaluation import evaluate_policy
-from stable_baselines3.common.vec_env import VecMonitor
-
 import endodoi as ed
+from endodoi.examples import needs
+
+with needs("sb3"):
+    import torch
+    from sb3_contrib import MaskablePPO
+    from sb3_contrib.common.maskable.evaluation import evaluate_policy
+    from stable_baselines3.common.vec_env import VecMonitor
 
 
 def main(words: list[str] | None = None) -> float:

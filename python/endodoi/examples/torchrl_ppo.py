@@ -12,16 +12,18 @@ from __future__ import annotations
 
 import argparse
 
-import torch
-from tensordict.nn import TensorDictModule
-from torch import nn
-from torchrl.collectors import Collector
-from torchrl.envs import EnvBase, GymWrapper
-from torchrl.modules import ProbabilisticActor, ValueOperator
-from torchrl.objectives import ClipPPOLoss
-from torchrl.objectives.value import GAE
-
 import endodoi as ed
+from endodoi.examples import needs
+
+with needs("torchrl"):
+    import torch
+    from tensordict.nn import TensorDictModule
+    from torch import nn
+    from torchrl.collectors import Collector
+    from torchrl.envs import EnvBase, GymWrapper
+    from torchrl.modules import ProbabilisticActor, ValueOperator
+    from torchrl.objectives import ClipPPOLoss
+    from torchrl.objectives.value import GAE
 
 
 def make_env(arguments: argparse.Namespace) -> EnvBase:
