@@ -222,6 +222,8 @@ def test_several_games_are_chosen_from_and_names_stay_text(page: Page, tmp_path:
     page.click("last")
     assert page.shows(positions_of(second)[-1])
     assert page.find("#note").text == "Cut after 5 plies, no outcome."
+    page.run("location.hash = '#game=1&ply=1'")
+    page.wait(lambda: page.shows(positions_of(first)[1]))
     page.run(script, 2)
     page.run("document.getElementById('speed').selectedIndex = 6")
     page.click("forward")

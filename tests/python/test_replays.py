@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
+import shlex
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree as ET
 
@@ -11,13 +14,12 @@ import numpy as np
 import pytest
 
 import endodoi as ed
-from endodoi.cli import main
+from endodoi.cli import main, make_parser
 from endodoi.shown_game import game_data, move_data
 from played import endless_draw, play, positions_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
 GAMES = {
     "2x1": ed.Ruleset(columns=1),
@@ -26,6 +28,8 @@ GAMES = {
     "cross": ed.Ruleset("cross-endodoi"),
     "lone seeds taken": ed.Ruleset(columns=4, lone_capture="taken"),
 }
+
+DOCS = Path(__file__).parents[2] / "docs"
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -243,6 +247,52 @@ def test_a_position_is_drawn_into_files(tmp_path: Path, capsys: pytest.CaptureFi
     assert (rgb(before.sow(0)) != rgb(after)).any()
     assert run(capsys, "show", "--png", png, "--scale", 9)[0] == 2
     assert run(capsys, "show", "--svg", tmp_path / "no" / "x.svg")[0] == 1
+
+
+def blocks(language: str) -> list[str]:
+    """The examples of the page on seeing that are of a language."""
+    page = DOCS / "seeing.md"
+    found = re.findall(
+        rf"^```{language}\n(.*?)^```$", page.read_text("utf-8"), re.DOTALL | re.MULTILINE
+    )
+    assert found
+    return [str(block) for block in found]
+
+
+def test_the_commands_of_the_page_draw_its_pictures(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "docs" / "images").mkdir(parents=True)
+    lines = [line for block in blocks("sh") for line in block.splitlines()]
+    for line in lines:
+        command = re.search(r"endodoi (show|replay|play .*--record)\b.*", line)
+        if command is None:
+            continue
+        typed = re.match(r"printf '%s\\n' ([\d ]+) \|", line)
+        if typed:
+            monkeypatch.setattr("sys.stdin", io.StringIO(typed[1].replace(" ", "\n")))
+        status, _, err = run(capsys, *shlex.split(command[0])[1:])
+        assert (status, err) == (0, "")
+    drawn = sorted((tmp_path / "docs" / "images").iterdir())
+    assert len(drawn) == 3
+    for picture in drawn:
+        assert picture.read_text() == (DOCS / "images" / picture.name).read_text(), picture.name
+
+
+def test_every_command_of_the_page_is_one() -> None:
+    commands = re.findall(r"endodoi ((?:show|replay|play).*)", "\n".join(blocks("sh")))
+    assert len(commands) >= 7
+    for command in commands:
+        options = make_parser().parse_args(shlex.split(command, comments=True))
+        assert callable(options.run)
+
+
+def test_the_python_of_the_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for block in blocks("python"):
+        exec(block, {})  # noqa: S102
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["game.html", "game.svg"]
 
 
 def test_data_of_a_move_names_the_pits_taken() -> None:

@@ -209,5 +209,21 @@
     act();
   });
 
+  /** Goes where the address says: #ply=12, or #game=2&ply=12. */
+  const follow = () => {
+    const asked = new URLSearchParams(location.hash.slice(1));
+    const number = (name) => (/^\d+$/.test(asked.get(name) ?? "") ? Number(asked.get(name)) : null);
+    const wanted = number("game");
+    if (wanted !== null && games[wanted - 1] && games[wanted - 1] !== game) {
+      get("game").selectedIndex = wanted - 1;
+      choose(wanted - 1);
+    }
+    if (number("ply") !== null) {
+      jump(number("ply"));
+    }
+  };
+
   choose(0);
+  follow();
+  addEventListener("hashchange", follow);
 })();
