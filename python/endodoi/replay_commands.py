@@ -27,8 +27,7 @@ EXAMPLES = """\
 examples:
   endodoi replay game.jsonl --html game.html
   endodoi replay games.jsonl --game 7 --html game-7.html --svg game-7.svg
-  endodoi arena --players greedy random --games 4 --out arena && \\
-      endodoi replay arena/games.jsonl --html games.html
+  cat games/*.jsonl | endodoi replay - --html games.html
   endodoi replay - --game 2 --gif game.gif < games.jsonl
 
 The page is one file that loads nothing from elsewhere. --gif needs Pillow, which comes with
