@@ -23,9 +23,11 @@ from endodoi._core import GameRecord, Position, Ruleset, Sowing, __version__
 from endodoi.env import Env
 from endodoi.errors import (
     AgentError,
+    ArenaError,
     ArgumentTypeError,
     ArgumentValueError,
     BatchError,
+    BookError,
     ClusterError,
     EndodoiError,
     MissingExtraError,
@@ -58,9 +60,11 @@ if TYPE_CHECKING:
 __all__ = [
     "AgentError",
     "Analysis",
+    "ArenaError",
     "ArgumentTypeError",
     "ArgumentValueError",
     "BatchError",
+    "BookError",
     "ClusterError",
     "EndodoiError",
     "Env",

@@ -14,21 +14,25 @@ __all__ = [
     "Exam",
     "GameRecord",
     "GameTable",
+    "Games",
     "Player",
     "Position",
     "Ruleset",
     "Solver",
     "Sowing",
     "Statistics",
+    "Tournament",
     "__version__",
     "agent_features",
     "agent_file",
     "analyse_alpha_beta",
     "analyse_mcts",
+    "different_names",
     "evaluate_agent",
     "pixels",
     "random_actions",
     "read_agent",
+    "read_book",
     "sample_size",
     "set_agents_folder",
     "shipped_names",
@@ -476,3 +480,46 @@ class Exam:
         *,
         progress: Callable[[int], object] | None = None,
     ) -> tuple[str, str, list[tuple[int, int, bool, str]]]: ...
+
+@final
+class Tournament:
+    def __new__(
+        cls,
+        ruleset: Ruleset,
+        players: list[Any],
+        names: Sequence[str],
+        games: _Whole,
+        *,
+        openings: _Whole | list[Position],
+        gauntlet: _Whole | None = None,
+        seed: _Whole,
+        max_plies: _Whole | None = None,
+        seconds_per_move: float | None = None,
+    ) -> Tournament: ...
+    def chunks(self, pairs: _Whole) -> list[tuple[int, int, int, int]]: ...
+    def play(
+        self,
+        chunks: Sequence[tuple[int, ...]],
+        *,
+        num_threads: _Whole | None = None,
+        progress: Callable[[int], object] | None = None,
+    ) -> tuple[Games, BaseException | None]: ...
+    def standings(self, games: Games) -> tuple[str, str, str]: ...
+    def opening(self, pair: _Whole) -> tuple[Position, list[int]]: ...
+    def records(self, games: Games) -> tuple[list[str], list[str]]: ...
+
+@final
+class Games:
+    @staticmethod
+    def join(parts: Sequence[Games]) -> Games: ...
+    @staticmethod
+    def of_records(records: Sequence[str], notes: Sequence[str]) -> Games: ...
+    def to_numpy(self) -> dict[str, npt.NDArray[Any]]: ...
+    def __len__(self) -> int: ...
+    @staticmethod
+    def _restore(text: bytes) -> Games: ...
+    def __eq__(self, other: object, /) -> bool: ...
+    def __ne__(self, other: object, /) -> bool: ...
+
+def read_book(text: str, ruleset: Ruleset) -> list[Position]: ...
+def different_names(names: Sequence[str]) -> list[str]: ...

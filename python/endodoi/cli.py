@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from endodoi._core import Position, Ruleset, Sowing, __version__
 from endodoi.agent_commands import add_agents
+from endodoi.arena_commands import add_arena
 from endodoi.errors import ArgumentValueError, EndodoiError, MissingExtraError, TrainError
 from endodoi.pictures import write_png, write_svg
 from endodoi.places import check_place
@@ -125,6 +126,7 @@ def make_parser() -> argparse.ArgumentParser:
     add_show_and_perft(commands, rules)
     add_solve(commands, rules, position_of)
     add_regret(commands, rules, ruleset_of, printable)
+    add_arena(commands, rules, ruleset_of, printable)
     add_tables(commands, rules, ruleset_of)
     add_studies(commands)
     add_agents(commands, printable)

@@ -14,9 +14,11 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AgentError",
+    "ArenaError",
     "ArgumentTypeError",
     "ArgumentValueError",
     "BatchError",
+    "BookError",
     "ClusterError",
     "EndodoiError",
     "MissingExtraError",
@@ -184,6 +186,30 @@ class SimulationError(EndodoiError, ValueError):
     #: The argument's name.
     field: str = ""
     #: The value given.
+    value: object = None
+
+
+class ArenaError(EndodoiError, ValueError):
+    """A tournament cannot be played, or its games not be read."""
+
+    #: The argument's name.
+    field: str = ""
+    #: The value given.
+    value: object = None
+    #: The smallest number allowed, where it is a number.
+    low: int | None = None
+    #: The largest number allowed, where it is a number.
+    high: int | None = None
+
+
+class BookError(EndodoiError, ValueError):
+    """A book of openings is refused, or there is none."""
+
+    #: The line of its text, from 1, if one is at fault.
+    line: int | None = None
+    #: The position, from 0, if one is at fault.
+    index: int | None = None
+    #: The rules or the number of positions.
     value: object = None
 
 

@@ -19,15 +19,30 @@ const IMAGINED: f64 = 2.0;
 /// assert!(low > 0.97 && low < 0.99 && high == 1.0);
 /// ```
 pub fn paired_interval(scores: &[f64]) -> (f64, f64) {
+    paired_interval_of(scores, scores.len())
+}
+
+/// Returns the interval of [`paired_interval`] as wide as if there were only `distinct` pairs:
+/// pairs that repeat others are no new evidence.
+///
+/// ```
+/// use endodoi::arena::{paired_interval, paired_interval_of};
+/// let scores = [0.5, 1.0, 0.0, 0.5].repeat(25);
+/// let (low, high) = paired_interval_of(&scores, 50);
+/// assert!(low < paired_interval(&scores).0 && high > paired_interval(&scores).1);
+/// ```
+pub fn paired_interval_of(scores: &[f64], distinct: usize) -> (f64, f64) {
     if scores.is_empty() {
         return (0.0, 1.0);
     }
-    let count = scores.len() as f64 + 2.0 * IMAGINED;
+    // Each pair weighs less where several are the same.
+    let weight = distinct as f64 / scores.len() as f64;
+    let count = distinct as f64 + 2.0 * IMAGINED;
     let sum: f64 = scores.iter().sum();
-    let centre = (sum + IMAGINED) / count;
+    let centre = (weight * sum + IMAGINED) / count;
     let squares: f64 = scores.iter().map(|score| (score - centre).powi(2)).sum();
     let ends = IMAGINED * (centre.powi(2) + (1.0 - centre).powi(2));
-    let half = Z * ((squares + ends) / count / count).sqrt();
+    let half = Z * ((weight * squares + ends) / count / count).sqrt();
     let mean = sum / scores.len() as f64;
     let low = (centre - half).max(0.0).min(mean);
     let high = (centre + half).min(1.0).max(mean);

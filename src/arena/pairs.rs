@@ -16,10 +16,10 @@ use crate::simulate::EndCode;
 use crate::simulate::lockstep::{self, Game, Limits};
 
 /// The most games of one match.
-const MAX_GAMES: u32 = 10_000_000;
+pub(super) const MAX_GAMES: u32 = 10_000_000;
 
 /// The most random plies of an opening.
-const MAX_OPENING_PLIES: u32 = 10_000;
+pub(super) const MAX_OPENING_PLIES: u32 = 10_000;
 
 /// Games that advance together; more would only take more memory.
 const TOGETHER: usize = 1 << 13;
@@ -227,6 +227,7 @@ pub fn play_pairs(
     let limits = Limits {
         max_plies: config.max_plies,
         offers: false,
+        clock: None,
     };
     while games.len() < config.games as usize {
         let first = games.len();

@@ -9,6 +9,7 @@
 mod actions;
 mod agents;
 mod alpha_beta;
+mod arena;
 mod arguments;
 mod arrays;
 mod batch;
@@ -47,6 +48,8 @@ mod _core {
     };
     #[pymodule_export]
     use super::alpha_beta::analyse_alpha_beta;
+    #[pymodule_export]
+    use super::arena::{PyTournament, PyTournamentGames, different, read_book};
     #[pymodule_export]
     use super::batch::PyBatch;
     #[pymodule_export]

@@ -222,7 +222,7 @@ impl Interruption {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn set(&self, error: PyErr) {
+    pub(super) fn set(&self, error: PyErr) {
         self.slot().get_or_insert(error);
     }
 

@@ -58,6 +58,7 @@ impl Run {
             limits: Limits {
                 max_plies: config.max_plies,
                 offers: config.offers,
+                clock: None,
             },
             pool,
         })

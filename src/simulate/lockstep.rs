@@ -32,8 +32,28 @@ pub(crate) struct Game {
     pub(crate) end: Option<EndCode>,
     /// What a failing player said.
     pub(crate) failure: Option<String>,
+    /// What the moves of South and North took.
+    pub(crate) spent: [Spent; 2],
     /// Counts of every turn, in a game that is followed.
     pub(crate) followed: Option<Box<Followed>>,
+}
+
+/// The time that one side's moves took.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Spent {
+    /// Moves asked for.
+    pub(crate) moves: u32,
+    pub(crate) total: Duration,
+    /// The longest move; of moves asked for together each counts the same share.
+    pub(crate) longest: Duration,
+}
+
+impl Spent {
+    fn add(&mut self, took: Duration) {
+        self.moves += 1;
+        self.total += took;
+        self.longest = self.longest.max(took);
+    }
 }
 
 /// What a player came up with for one game.
@@ -72,6 +92,7 @@ impl Game {
             tally: Tally::default(),
             end: start.end_reason().map(EndCode::from),
             failure: None,
+            spent: [Spent::default(); 2],
             followed,
         };
         for &column in opening {
@@ -82,6 +103,19 @@ impl Game {
 
     fn player(&self) -> usize {
         self.players[self.position.to_move().index()]
+    }
+
+    /// Counts what the move took, and plays it if it came in time; a late one loses the game.
+    fn apply_timed(&mut self, choice: Choice, took: Duration, limits: Limits) {
+        self.spent[self.position.to_move().index()].add(took);
+        match limits.clock {
+            Some(most) if took > most && matches!(choice, Choice::Column { .. }) => {
+                let (took, most) = (took.as_secs_f64(), most.as_secs_f64());
+                self.failure = Some(format!("took {took:.3} seconds, {most} allowed"));
+                self.end = Some(EndCode::Late);
+            }
+            _ => self.apply(choice, limits),
+        }
     }
 
     /// Plays what the player to move chose: an illegal column and a failure lose the game.
@@ -137,6 +171,8 @@ pub(crate) struct Limits {
     pub(crate) max_plies: Option<u32>,
     /// Count the turns that offer an endless sowing.
     pub(crate) offers: bool,
+    /// The time for each move; every move is asked for alone then, so that its time is its own.
+    pub(crate) clock: Option<Duration>,
 }
 
 /// Tells whether the side to move could draw an endless sowing (S6).
@@ -177,17 +213,21 @@ pub(crate) fn play(
             let mut turns: Vec<usize> = (0..games.len())
                 .filter(|&i| games[i].end.is_none() && games[i].player() == index)
                 .collect();
+            let alone = limits.clock.map(|_| 1);
             let Some(watch) = &mut watch else {
-                let mut now = pick(games, &turns);
-                if let Err(error) = choose_and_apply(&mut now, *player, limits) {
-                    for game in now {
-                        game.apply(Choice::Failed(error.to_string()), limits);
+                for turns in turns.chunks(alone.unwrap_or(usize::MAX)) {
+                    let mut now = pick(games, turns);
+                    if let Err(error) = choose_and_apply(&mut now, *player, limits) {
+                        for game in now {
+                            game.apply(Choice::Failed(error.to_string()), limits);
+                        }
                     }
                 }
                 continue;
             };
             while !turns.is_empty() {
-                let rest = turns.split_off(paces[index].group.min(turns.len()));
+                let group = alone.unwrap_or(paces[index].group);
+                let rest = turns.split_off(group.min(turns.len()));
                 let mut now = pick(games, &turns);
                 let began = Instant::now();
                 let mut go_on = || (watch.progress)(finished as u64).is_continue();
@@ -253,7 +293,9 @@ fn choose_and_apply(
     let positions: Vec<Position> = games.iter().map(|game| game.position).collect();
     let mut streams: Vec<Xoshiro128PlusPlus> =
         games.iter().map(|game| game.stream.clone()).collect();
+    let began = Instant::now();
     let choices = choose(player, &positions, &mut streams)?;
+    let took = began.elapsed() / positions.len() as u32;
     games
         .par_iter_mut()
         .zip(choices)
@@ -261,7 +303,7 @@ fn choose_and_apply(
         .with_min_len(GRAIN)
         .for_each(|((game, choice), stream)| {
             game.stream = stream;
-            game.apply(choice, limits);
+            game.apply_timed(choice, took, limits);
         });
     Ok(())
 }
@@ -275,7 +317,9 @@ fn choose(
 ) -> Result<Vec<Choice>, PolicyError> {
     let before = streams.to_vec();
     match try_choose(player, positions, streams) {
-        Err(error) if !matches!(error, PolicyError::Interrupted { .. }) => {}
+        Err(error) if matches!(error, PolicyError::Interrupted { .. }) => return Err(error),
+        Err(error) if positions.len() == 1 => return Ok(vec![Choice::Failed(error.to_string())]),
+        Err(_) => {}
         chosen => return chosen,
     }
     streams.clone_from_slice(&before);

@@ -96,6 +96,7 @@ impl Game {
         let limits = Limits {
             max_plies,
             offers: false,
+            clock: None,
         };
         let stream = rng::stream_of_words(self.words);
         rows.set(self.number, &game.go_on(&rules.ruleset, stream, limits));

@@ -35,6 +35,7 @@ pub(super) fn play(
     let limits = Limits {
         max_plies,
         offers: false,
+        clock: None,
     };
     let mut games = Games::new((seed, first), limits, rows);
     let play = Play {

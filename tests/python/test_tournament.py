@@ -1,0 +1,495 @@
+"""Tournaments: `ed.arena.tournament`, its folder, and the command ``endodoi arena``."""
+
+from __future__ import annotations
+
+import json
+import pickle
+import signal
+import subprocess
+import sys
+import time
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+import endodoi as ed
+from endodoi import GameRecord, Position, Ruleset
+from endodoi.arena import Chunk, Games, Tournament, tournament
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SIX = Ruleset(columns=6)
+
+
+def lowest(_observations: npt.NDArray[Any], masks: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    columns: npt.NDArray[Any] = masks.argmax(axis=1)
+    return columns
+
+
+def test_standings_of_the_documented_players() -> None:
+    players: list[Any] = ["random", ed.policies.Greedy(), lowest]
+    standings = tournament(players, ruleset=SIX, games=60, seed=5)
+    assert [player.name for player in standings.players] == ["random", "greedy", "lowest"]
+    assert standings.games == 180
+    assert [(pairing.a, pairing.b) for pairing in standings.pairings] == [
+        ("random", "greedy"),
+        ("random", "lowest"),
+        ("greedy", "lowest"),
+    ]
+    for player in standings.players:
+        assert player.games == 120
+        assert player.wins + player.draws + player.losses == 120
+        assert player.score == pytest.approx((player.wins + player.draws / 2) / 120)
+    for pairing in standings.pairings:
+        assert pairing.low < pairing.score < pairing.high
+    assert standings["greedy"].score > standings["random"].score
+    with pytest.raises(KeyError, match=r"no player 'x', there are random, greedy, lowest"):
+        standings["x"]
+    first = standings.first_move
+    assert first.wins + first.draws + first.losses == 180
+    assert 0 < standings.draw_rate < 0.3
+    assert first.elo["low"] < first.elo["value"] < first.elo["high"]
+    assert sum(player.rating for player in standings.players) == pytest.approx(0, abs=1e-6)
+    assert all(player.low < player.rating < player.high for player in standings.players)
+    assert standings.superiority[1][0] > 0.99
+
+
+def test_who_wins_everything_has_a_finite_flagged_rating() -> None:
+    """An undefeated player gets a finite, flagged rating."""
+    standings = tournament(["random", "alphabeta:6"], ruleset=SIX, games=4, openings=0, seed=3)
+    weak, strong = standings.players
+    assert strong.wins == weak.losses == 4
+    assert (strong.flag, weak.flag) == ("undefeated", "winless")
+    assert 0 < strong.rating < strong.high < 5000
+    assert "alphabeta:6 is undefeated: its rating leans on the prior" in str(standings)
+
+
+def test_equal_players_are_numbered_and_score_exactly_one_half() -> None:
+    standings = tournament(["random", "random", lowest, lowest], ruleset=SIX, games=40)
+    names = [player.name for player in standings.players]
+    assert names == ["random", "random#2", "lowest", "lowest#2"]
+    assert standings.pairings[0].score == standings.pairings[-1].score == 0.5
+    assert standings.pairings[-1].distinct <= 20
+    assert standings.pairings[1].distinct == 40
+
+
+def test_the_result_depends_neither_on_threads_nor_on_the_split() -> None:
+    players = ["random", "greedy", "alphabeta:2", "mcts:4"]
+    whole = tournament(players, ruleset=SIX, games=40, seed=2, num_threads=1)
+    for threads in (2, 8):
+        again = tournament(players, ruleset=SIX, games=40, seed=2, num_threads=threads)
+        assert again == whole
+        assert again.text == whole.text
+    assert tournament(players, ruleset=SIX, games=40, seed=3) != whole
+
+
+def test_chunks_can_be_played_anywhere_in_any_order() -> None:
+    """A tournament and its games can be pickled."""
+    plan = Tournament({"a": "random", "b": lowest, "c": "greedy"}, ruleset=SIX, games=20)
+    chunks = plan.chunks(pairs=4)
+    assert chunks[:4] == [
+        Chunk(0, 1, 0, 4),
+        Chunk(0, 2, 0, 4),
+        Chunk(1, 2, 0, 4),
+        Chunk(0, 1, 4, 8),
+    ]
+    copy = pickle.loads(pickle.dumps(plan))
+    assert copy.names == ["a", "b", "c"]
+    parts = [pickle.loads(pickle.dumps(copy.play([chunk]))) for chunk in reversed(chunks)]
+    whole = plan.play(chunks, num_threads=1)
+    assert plan.standings(parts) == plan.standings(whole)
+    assert Games.join([whole]) == whole
+    assert len(whole) == 60
+    with pytest.raises(ed.ArenaError, match="expected two games, one for each side"):
+        plan.standings([*parts, parts[0]])
+    with pytest.raises(ed.ArenaError, match="no chunk of this tournament"):
+        plan.play([(1, 0, 0, 1)])
+    with pytest.raises(ed.ArenaError, match="pairs is 0, expected 1 to"):
+        plan.chunks(0)
+
+
+def test_records_are_those_of_the_games_and_replay() -> None:
+    plan = Tournament(["random", lowest], ruleset=SIX, games=10, max_plies=25)
+    games = plan.play(plan.chunks())
+    records = plan.records(games)
+    columns = games.to_numpy()
+    assert len(records) == 10
+    for index, record in enumerate(records):
+        assert record.players == (("random", "lowest"), ("lowest", "random"))[index % 2]
+        start, opening = plan.opening(index // 2)
+        assert record.start == start.to_text()
+        assert record.moves[:4] == opening
+        assert record.captured == (
+            columns["captured_south"][index],
+            columns["captured_north"][index],
+        )
+        assert len(record) == columns["plies"][index]
+    assert {record.end_reason for record in records} <= {"stuck", "quiet", "max_plies"}
+    assert plan.standings(games).cut > 0
+
+
+def test_a_function_is_asked_for_all_its_games_at_once() -> None:
+    rows = []
+
+    def counting(observations: npt.NDArray[Any], masks: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
+        assert observations.dtype == np.int16
+        assert masks.dtype == np.int8
+        rows.append(len(observations))
+        return lowest(observations, masks)
+
+    plan = Tournament([counting, "random", "greedy"], ruleset=SIX, games=200)
+    plan.play(plan.chunks(100))
+    assert max(rows) > 150
+
+
+class Misbehaving:
+    """Plays the lowest column; misbehaves where its row holds so many seeds."""
+
+    def __init__(self, *, sleeps: bool = False) -> None:
+        self.sleeps = sleeps
+
+    def __call__(self, observations: npt.NDArray[Any], masks: npt.NDArray[Any]) -> Any:
+        seeds = observations[:, :6].sum(axis=1)
+        if (seeds == 13).any():
+            raise RuntimeError("lost its nerve")
+        if self.sleeps and (seeds == 11).any():
+            time.sleep(0.06)
+        return np.where(seeds == 17, 99, masks.argmax(axis=1))
+
+
+def test_who_raises_or_plays_illegally_loses_that_game_alone() -> None:
+    standings = tournament([Misbehaving(), "random"], ruleset=SIX, games=200)
+    bad, other = standings.players
+    assert bad.error > 3
+    assert bad.illegal > 3
+    assert (other.error, other.illegal, other.late, other.failure) == (0, 0, 0, None)
+    assert bad.failure in (
+        "player Misbehaving: RuntimeError: lost its nerve",
+        "column is 99, expected 0 to 5",
+    )
+    columns = standings.table.to_numpy()
+    names = np.array(ed.GameTable.END_REASONS)[columns["end_reason"]]
+    for reason, count in (("error", bad.error), ("illegal", bad.illegal)):
+        lost = names == reason
+        assert lost.sum() == count
+        # South of a pair's first game is the first player.
+        assert (columns["winner"][lost] == np.where(columns["south"][lost] == 0, -1, 1)).all()
+    assert (names == "stuck").sum() > 50
+    assert "Misbehaving lost games by its own fault" in str(standings)
+
+
+def test_a_late_player_loses_that_game_and_times_are_measured_where_moves_are_made() -> None:
+    """Time per move is measured where the move is made, losses on time counted apart."""
+    standings = tournament(
+        [Misbehaving(sleeps=True), "greedy"], ruleset=SIX, games=60, seconds_per_move=0.05
+    )
+    bad, other = standings.players
+    assert bad.late > 2
+    assert bad.error > 0
+    assert bad.longest_move > 0.05
+    # The other one is not charged for the time of the first.
+    assert other.late == 0 or other.longest_move > 0.05
+    assert other.seconds_per_move < 0.02
+    assert "s/move" in str(standings)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        pytest.param(lambda _masks: None, id="nothing"),
+        pytest.param(lambda masks: masks.argmax(axis=1)[:-1], id="too few"),
+        pytest.param(lambda masks: masks.argmax(axis=1) + 0.5, id="no whole numbers"),
+        pytest.param(lambda masks: np.full(len(masks), -1), id="below the range"),
+        pytest.param(lambda masks: np.full(len(masks), 2**40), id="beyond the range"),
+        pytest.param(lambda _masks: "column", id="text"),
+    ],
+)
+def test_any_nonsense_loses_all_games_and_nothing_else(answer: Any) -> None:
+    def nonsense(_observations: npt.NDArray[Any], masks: npt.NDArray[Any]) -> Any:
+        return answer(masks)
+
+    standings = tournament([nonsense, "random", "greedy"], ruleset=SIX, games=6)
+    bad = standings["nonsense"]
+    assert bad.losses == bad.error + bad.illegal == bad.games == 12
+    assert bad.failure
+    assert standings.pairings[2].wins + standings.pairings[2].losses > 0
+
+
+def test_a_keyboard_interrupt_of_a_function_is_not_swallowed() -> None:
+    calls = 0
+
+    def impatient(_observations: npt.NDArray[Any], masks: npt.NDArray[Any]) -> Any:
+        nonlocal calls
+        calls += 1
+        if calls > 400:
+            raise KeyboardInterrupt
+        return masks.argmax(axis=1)
+
+    with pytest.raises(KeyboardInterrupt) as raised:
+        tournament([impatient, "greedy"], ruleset=SIX, games=20_000)
+    standings = raised.value.standings  # type: ignore[attr-defined]
+    assert 0 < standings.games < 20_000
+    assert standings.games % 2 == 0
+    assert standings["impatient"].error == 0
+
+
+def test_a_progress_function_is_told_the_games_finished() -> None:
+    told: list[int] = []
+    tournament(["random", "greedy"], ruleset=SIX, games=200, progress=told.append)
+    assert told == sorted(told)
+    assert told[-1] == 200
+    with pytest.raises(ZeroDivisionError) as raised:
+        tournament(["random", "greedy"], ruleset=SIX, games=200, progress=lambda _now: 1 / 0)
+    assert hasattr(raised.value, "standings")
+
+
+def test_what_cannot_be_played_is_refused_by_name(tmp_path: Path) -> None:
+    def refused(error: type[Exception], message: str, players: Any, **settings: Any) -> None:
+        arguments = {"ruleset": SIX, "games": 10, **settings}
+        with pytest.raises(error, match=message):
+            tournament(players, **arguments)
+
+    two = ["random", "greedy"]
+    refused(ed.ArenaError, "players is 0, expected 2 to 1000", [])
+    refused(ed.ArenaError, "players is 1, expected 2 to 1000", ["random"])
+    refused(ed.ArenaError, "games is 7, expected an even number from 2", two, games=7)
+    refused(ed.ArenaError, "games is -2, expected an even number from 2", two, games=-2)
+    refused(ed.ArenaError, "games is 0, expected an even number from 2", two, games=0)
+    refused(ed.ArgumentTypeError, "games is 1.5", two, games=1.5)
+    refused(ed.PolicyError, 'player is "nobody", expected random, greedy', ["random", "nobody"])
+    refused(ed.ArgumentTypeError, "players is 'random'", "random")
+    refused(ed.ArgumentTypeError, r"players\[1\] is 7", ["random", 7])
+    refused(ed.ArgumentTypeError, "players has the name 3", {3: "random", "b": "greedy"})
+    refused(ed.ArgumentTypeError, "ruleset is None", two, ruleset=None)
+    refused(ed.ArenaError, "gauntlet is 2, expected 1 to 1", two, gauntlet=2)
+    refused(ed.ArenaError, "openings is -1, expected 0 to 10000", two, openings=-1)
+    refused(ed.ArgumentTypeError, "openings is 2.5", two, openings=2.5)
+    refused(ed.ArenaError, "openings is 4, expected 0 to 2", two, max_plies=3)
+    refused(ed.ArgumentValueError, "seed is -1", two, seed=-1)
+    refused(ed.ArenaError, "seconds_per_move is 0, expected", two, seconds_per_move=0)
+    refused(ed.ArgumentTypeError, "seconds_per_move is 'x'", two, seconds_per_move="x")
+    refused(ed.ArenaError, "num_threads is 0, expected 1 to", two, num_threads=0)
+    refused(FileNotFoundError, "nowhere.txt", two, openings=tmp_path / "nowhere.txt")
+    agent = ed.policies.Agent.load("en-dodoi-2x6")
+    refused(ed.PolicyError, "cannot play", [agent, "random"], ruleset=Ruleset(columns=8))
+
+
+def test_a_book_gives_every_pairing_the_same_positions(tmp_path: Path) -> None:
+    start = Position.start(SIX)
+    book = [start.play(one).play(other) for one in range(3) for other in (0, 5)]
+    texts = [position.to_text() for position in book]
+    file = tmp_path / "book.txt"
+    file.write_text("# six\n" + "".join(f"{text}\t+0\n" for text in texts), encoding="utf-8")
+    players = ["greedy", "alphabeta:2", "random"]
+    of_list = tournament(players, ruleset=SIX, games=12, openings=texts)
+    assert of_list == tournament(players, ruleset=SIX, games=12, openings=book)
+    assert of_list == tournament(players, ruleset=SIX, games=12, openings=file)
+    plan = Tournament(players, ruleset=SIX, games=12, openings=book, seed=4)
+    assert sorted(plan.opening(pair)[0].to_text() for pair in range(6)) == sorted(texts)
+    message = "the book holds 6 positions, but 14 games for each pairing take 7"
+    with pytest.raises(ed.ArenaError, match=message):
+        tournament(players, ruleset=SIX, games=14, openings=book)
+    with pytest.raises(ed.BookError, match=r"position 1 of the book, .* is there twice"):
+        tournament(players, ruleset=SIX, games=2, openings=[texts[0], texts[0]])
+    with pytest.raises(ed.ArenaError, match="the book holds positions of"):
+        tournament(players, ruleset=Ruleset(columns=7), games=2, openings=book)
+
+
+def test_the_results_in_every_form(tmp_path: Path) -> None:
+    pq = pytest.importorskip("pyarrow.parquet")
+    standings = tournament(["random", "greedy", "random"], ruleset=SIX, games=20)
+    numbers = json.loads(standings.to_json())
+    assert numbers == standings.to_dict()
+    assert numbers["players"][2]["name"] == "random#2"
+    assert numbers["settings"]["games"] == 20
+    standings.write_json(tmp_path / "s.json")
+    assert json.loads((tmp_path / "s.json").read_text(encoding="utf-8")) == numbers
+    assert standings.to_markdown() == standings._repr_markdown_()
+    assert "| 1 | greedy | +" in standings.to_markdown()
+    standings.write_parquet(tmp_path / "games.parquet")
+    table = pq.read_table(tmp_path / "games.parquet").to_pydict()
+    assert len(table["pair"]) == 60
+    sides = zip(table["a"], table["b"], table["south"], table["north"], strict=True)
+    assert all({a, b} == {south, north} for a, b, south, north in sides)
+    assert set(table["end_reason"]) <= {"stuck", "quiet"}
+    assert table["south"][:2] == ["random", "greedy"]
+    copy = pickle.loads(pickle.dumps(standings))
+    assert copy == standings
+    assert copy.table == standings.table
+
+
+def test_the_picture(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    standings = tournament(["random", "greedy", "alphabeta:2"], ruleset=SIX, games=20)
+    figure = standings.plot(tmp_path / "s.png")
+    assert (tmp_path / "s.png").read_bytes().startswith(b"\x89PNG")
+    names = [label.get_text() for label in figure.axes[0].get_yticklabels()]
+    assert names == ["alphabeta:2", "greedy", "random"]
+    written = [text.get_text() for text in figure.axes[1].texts]
+    assert len(written) == 6
+    assert float(written[0]) + float(written[2]) == pytest.approx(1, abs=0.011)
+
+
+def files_of(folder: Path) -> list[str]:
+    return sorted(path.name for path in (folder / "records").iterdir())
+
+
+def test_a_folder_goes_on_where_it_stopped(tmp_path: Path) -> None:
+    players = ["random", "greedy", "alphabeta:2"]
+    out = tmp_path / "arena"
+    few = tournament(players, ruleset=SIX, games=20, seed=1, out=out)
+    assert few.games == 60
+    before = {name: (out / "records" / name).stat().st_mtime_ns for name in files_of(out)}
+    more = tournament(players, ruleset=SIX, games=60, seed=1, out=out)
+    assert more == tournament(players, ruleset=SIX, games=60, seed=1)
+    after = {name: (out / "records" / name).stat().st_mtime_ns for name in files_of(out)}
+    assert before.items() <= after.items()
+    again = tournament(players, ruleset=SIX, games=60, seed=1, out=out)
+    assert again == more
+    # What was read back is what was played, times included.
+    assert again.players[0].seconds_per_move == pytest.approx(more.players[0].seconds_per_move)
+    results = json.loads((out / "standings.json").read_text(encoding="utf-8"))
+    assert results["games"] == 180
+    assert (out / "standings.md").read_text(encoding="utf-8") == again.to_markdown()
+    lines = [
+        line
+        for name in files_of(out)
+        for line in (out / "records" / name).read_text(encoding="utf-8").splitlines()
+    ]
+    assert len(lines) == 180
+    assert GameRecord.from_json(lines[0]).players == ("random", "greedy")
+
+
+def test_a_folder_of_another_tournament_is_refused_by_the_field(tmp_path: Path) -> None:
+    out = tmp_path / "arena"
+    tournament(["random", "greedy"], ruleset=SIX, games=10, out=out)
+
+    def refused(message: str, players: Any = ("random", "greedy"), **settings: Any) -> None:
+        arguments = {"ruleset": SIX, "games": 10, "out": out, **settings}
+        with pytest.raises(ed.ArenaError, match=message):
+            tournament(list(players), **arguments)
+
+    refused("seed was 0 there and is 1 now", seed=1)
+    refused("games was 10 there and is 8 now", games=8)
+    refused("openings was 4 there and is 2 now", openings=2)
+    refused("players was .* there", players=("greedy", "random"))
+    refused("ruleset was .* there", ruleset=Ruleset(columns=7))
+    damaged = out / "records" / files_of(out)[0]
+    damaged.write_text(damaged.read_text(encoding="utf-8")[:-40], encoding="utf-8")
+    refused("is damaged")
+    damaged.unlink()
+    whole = tournament(["random", "greedy"], ruleset=SIX, games=10, out=out)
+    assert whole == tournament(["random", "greedy"], ruleset=SIX, games=10)
+
+
+KILLED = """
+import sys, time
+import numpy as np
+import endodoi as ed
+
+def slow(observations, masks):
+    time.sleep(0.002)
+    return masks.argmax(axis=1)
+
+ed.arena.tournament({"slow": slow, "random": "random", "greedy": "greedy"},
+                    ruleset=ed.Ruleset(columns=6), games=int(sys.argv[2]), out=sys.argv[1])
+"""
+
+
+def test_a_killed_tournament_goes_on_with_the_same_result(tmp_path: Path) -> None:
+    out = tmp_path / "arena"
+    script = tmp_path / "play.py"
+    script.write_text(KILLED, encoding="utf-8")
+    for _ in range(3):
+        before = len(files_of(out)) if (out / "records").is_dir() else 0
+        process = subprocess.Popen([sys.executable, script, out, "400"])
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline and process.poll() is None:
+            if (out / "records").is_dir() and len(files_of(out)) > before:
+                break
+            time.sleep(0.005)
+        process.kill()
+        process.wait()
+    kept = files_of(out)
+    assert kept
+    subprocess.run([sys.executable, script, out, "400"], check=True)
+    assert set(kept) <= set(files_of(out))
+    lines = [
+        line
+        for name in files_of(out)
+        for line in (out / "records" / name).read_text(encoding="utf-8").splitlines()
+    ]
+    assert len(lines) == 1200
+    players: dict[str, Any] = {"slow": lowest, "random": "random", "greedy": "greedy"}
+    standings = json.loads((out / "standings.json").read_text(encoding="utf-8"))
+    whole = tournament(players, ruleset=SIX, games=400).to_dict()
+    for one, other in zip(standings["players"], whole["players"], strict=True):
+        for timed in ("seconds_per_move", "longest_move"):
+            del one[timed], other[timed]
+        assert one == other
+    assert standings["pairings"] == whole["pairings"]
+
+
+def test_two_processes_do_not_play_into_one_folder(tmp_path: Path) -> None:
+    from endodoi.tournament_folder import Folder  # noqa: PLC0415
+
+    plan = Tournament(["random", "greedy"], ruleset=SIX, games=10)
+    with Folder(tmp_path / "arena", plan.settings), pytest.raises(BlockingIOError):
+        tournament(["random", "greedy"], ruleset=SIX, games=10, out=tmp_path / "arena")
+
+
+def command(*arguments: object, folder: Path | None = None) -> subprocess.CompletedProcess[str]:
+    line = [sys.executable, "-m", "endodoi", "arena", *map(str, arguments)]
+    return subprocess.run(line, capture_output=True, text=True, check=False, cwd=folder)
+
+
+def test_the_command(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(
+        "from helper import pick\n\ndef policy(observations, masks):\n    return pick(masks)\n\n"
+        "nothing = 3\n",
+        encoding="utf-8",
+    )
+    (tmp_path / "helper.py").write_text(
+        "def pick(masks):\n    return masks.argmax(axis=1)\n", encoding="utf-8"
+    )
+    six = ("--columns", 6, "--games", 20)
+    players = ("random", "mine.py:policy", "mine.py:policy")
+    done = command("--players", *players, *six, "--json", folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    numbers = json.loads(done.stdout)
+    names = [player["name"] for player in numbers["players"]]
+    assert names == ["random", "mine.py:policy", "mine.py:policy#2"]
+    assert numbers["pairings"][2]["score"] == 0.5
+    done = command(
+        "--players", *players, *six, "--gauntlet", "--out", tmp_path / "out", folder=tmp_path
+    )
+    assert done.returncode == 0, done.stderr
+    assert "mine.py:policy" in done.stdout
+    assert (tmp_path / "out" / "standings.md").is_file()
+    for player, message in (
+        ("mine.py:other", "has no 'other'"),
+        ("none.py:policy", "there is no file"),
+        ("mine.py:nothing", "expected a function"),
+        ("nobody", "expected random"),
+    ):
+        done = command("--players", "random", player, *six, folder=tmp_path)
+        assert done.returncode == 2
+        assert message in done.stderr
+
+
+def test_ctrl_c_prints_the_standings_of_the_pairs_finished(tmp_path: Path) -> None:
+    line = [sys.executable, "-m", "endodoi", "arena", "--columns", "6", "--players", "random"]
+    line += ["greedy", "--games", "10000000", "--out", str(tmp_path / "out")]
+    process = subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    deadline = time.monotonic() + 60
+    records = tmp_path / "out" / "records"
+    while time.monotonic() < deadline and not (records.is_dir() and any(records.iterdir())):
+        time.sleep(0.01)
+    process.send_signal(signal.SIGINT)
+    output, errors = process.communicate(timeout=60)
+    assert process.returncode == 130, errors
+    assert "interrupted after" in errors
+    assert "games are distinct" in output
