@@ -213,7 +213,7 @@ CORE_SOURCES := Cargo.toml build.rs pyproject.toml $(wildcard Cargo.lock) \
 ONE_AT_A_TIME := $(if $(shell command -v flock 2>/dev/null),flock $(STAMPS)/lock)
 
 DEVELOP := env PIP_QUIET=1 PIP_DISABLE_PIP_VERSION_CHECK=1 VIRTUAL_ENV="$(CURDIR)/.venv" \
-	$(ONE_AT_A_TIME) $(BIN)/maturin develop $(LOCKED) --release --extras arrow,pettingzoo,plot
+	$(ONE_AT_A_TIME) $(BIN)/maturin develop $(LOCKED) --release --extras arrow,completion,pettingzoo,plot
 
 # The stamp is of the moment before the build: a source edited meanwhile is newer.
 $(STAMPS)/build: $(CORE_SOURCES) $(STAMPS)/maturin

@@ -202,3 +202,30 @@ fn the_program_refuses_with_a_message_and_no_folder() {
     assert!(said.contains("columns is 65, expected 1 to 64"), "{said}");
     assert!(!out.exists());
 }
+
+#[test]
+fn the_program_says_what_it_is_and_which_libtorch_it_uses() {
+    let said = |arguments: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_endodoi-train"));
+        let output = command.arg("about").args(arguments).output().unwrap();
+        assert!(output.status.success());
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let about: serde_json::Value = serde_json::from_str(&said(&["--json"])).unwrap();
+    assert_eq!(about["version"], env!("CARGO_PKG_VERSION"));
+    let folder = about["libtorch"]["folder"].as_str().unwrap();
+    let mut files = fs::read_dir(folder).unwrap();
+    assert!(files.any(|file| {
+        let name = file.unwrap().file_name();
+        name.to_string_lossy().starts_with("libtorch_cpu.")
+    }));
+    let threads = std::thread::available_parallelism().unwrap().get();
+    assert_eq!(about["threads"], threads);
+    assert_eq!(
+        about["instructions"],
+        endodoi::batch::Instructions::best().name()
+    );
+    let text = said(&[]);
+    assert!(text.contains(folder));
+    assert!(text.starts_with("version "));
+}

@@ -27,8 +27,11 @@ __all__ = [
     "agent_file",
     "analyse_alpha_beta",
     "analyse_mcts",
+    "chosen_instructions",
+    "default_threads",
     "different_names",
     "evaluate_agent",
+    "instruction_sets",
     "pixels",
     "random_actions",
     "read_agent",
@@ -523,3 +526,6 @@ class Games:
 
 def read_book(text: str, ruleset: Ruleset) -> list[Position]: ...
 def different_names(names: Sequence[str]) -> list[str]: ...
+def chosen_instructions() -> str: ...
+def default_threads() -> int: ...
+def instruction_sets() -> list[tuple[str, bool]]: ...

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import dataclasses
 import json
 from typing import TYPE_CHECKING, Any
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from endodoi.shipped import shipped_agents
 
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Callable
     from typing import TypeAlias
 
@@ -48,7 +48,6 @@ def add_agents(commands: Commands, printable: Callable[[str], str]) -> None:
         description="Lists the trained agents that come with the package, with their strength: "
         "scores from 0 to 1 against other players, seeds lost a move against the best moves.",
         epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.set_defaults(run=lambda options: agents_command(options, printable))
     parser.add_argument("--json", action="store_true", help="print all that is known, as JSON")

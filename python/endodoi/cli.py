@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING
 from endodoi._core import Position, Ruleset, Sowing, __version__
 from endodoi.agent_commands import add_agents
 from endodoi.arena_commands import add_arena
+from endodoi.command_line import Parser, refuse_unknown
+from endodoi.doctor_commands import add_completion, add_doctor
 from endodoi.errors import ArgumentValueError, EndodoiError, MissingExtraError, TrainError
 from endodoi.pictures import write_png, write_svg
 from endodoi.places import check_place
@@ -42,6 +44,24 @@ FAILED, REFUSED, INTERRUPTED, CLOSED = 1, 2, 130, 141
 
 #: Endings of the pictures that can be drawn.
 PICTURES = ("png", "svg", "pdf", "jpg", "webp")
+
+EXAMPLES = """\
+examples:
+  endodoi show --columns 6 --play 0
+  endodoi simulate --columns 6 --games 1000000 --seed 1
+  endodoi solve --columns 6
+  endodoi agents
+  endodoi train --columns 6 --minutes 5
+  endodoi doctor
+
+`endodoi COMMAND --help` has examples of each command.
+"""
+
+PERFT_EXAMPLES = """\
+examples:
+  endodoi perft --columns 6 8
+  endodoi perft --variant cross-endodoi 6 "1,6,7,6,6,6/1,0,7,6,1,1 N 0-0 2"
+"""
 
 SIMULATE_EXAMPLES = """\
 examples:
@@ -95,7 +115,7 @@ def run(arguments: Sequence[str] | None) -> int:
     parser = make_parser()
     options, rest = parser.parse_known_args(arguments)
     if rest and options.run is not train_command:
-        parser.error(f"unrecognized arguments: {' '.join(rest)}")
+        refuse_unknown(options.parser, rest)
     options.rest = rest
     try:
         status: int = options.run(options)
@@ -113,9 +133,10 @@ def run(arguments: Sequence[str] | None) -> int:
 
 def make_parser() -> argparse.ArgumentParser:
     """Return the parser of all commands."""
-    parser = argparse.ArgumentParser(
+    parser: argparse.ArgumentParser = Parser(
         prog="endodoi",
         description="The Maasai mancala games En Dodoi and En Gehé: simulate, train, look.",
+        epilog=EXAMPLES,
     )
     parser.add_argument("--version", action="version", version=f"endodoi {__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
@@ -132,7 +153,15 @@ def make_parser() -> argparse.ArgumentParser:
     add_agents(commands, printable)
     add_play(commands, rules, ruleset_of)
     add_replay(commands)
-    version = commands.add_parser("version", help="say what is installed")
+    add_doctor(commands)
+    add_completion(commands, parser)
+    version = commands.add_parser(
+        "version",
+        help="say which versions are installed",
+        description="Says which versions are installed and where the trainer is; "
+        "`endodoi doctor` says more.",
+        epilog="examples:\n  endodoi version\n",
+    )
     version.set_defaults(run=version_command)
     return parser
 
@@ -145,7 +174,6 @@ def add_simulate(commands: Commands, rules: argparse.ArgumentParser) -> None:
         help="play many games and sum them up",
         description="Plays many games and prints what they say together, with 95 % intervals.",
         epilog=SIMULATE_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     simulate_.set_defaults(run=simulate_command)
     simulate_.add_argument("--games", type=int, default=10_000, help="games (default 10000)")
@@ -193,7 +221,6 @@ def add_show_and_perft(commands: Commands, rules: argparse.ArgumentParser) -> No
         help="print a position, or draw it",
         description="Prints a position, and draws it with the way of the last move played.",
         epilog=SHOW_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     show.set_defaults(run=show_command)
     show.add_argument("text", nargs="?", help='as "4,4/4,4 S 0-0 0" (default: the start)')
@@ -202,7 +229,13 @@ def add_show_and_perft(commands: Commands, rules: argparse.ArgumentParser) -> No
     show.add_argument("--png", metavar="FILE", help="write a picture as PNG")
     show.add_argument("--scale", type=int, default=2, help="size of the PNG, 1 to 4 (default 2)")
 
-    perft = commands.add_parser("perft", parents=[rules], help="count move sequences")
+    perft = commands.add_parser(
+        "perft",
+        parents=[rules],
+        help="count move sequences",
+        description="Counts the sequences of legal moves of every length up to a depth.",
+        epilog=PERFT_EXAMPLES,
+    )
     perft.set_defaults(run=perft_command)
     perft.add_argument("depth", type=int, help="plies")
     perft.add_argument("text", nargs="?", help="the position (default: the start)")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 from typing import TYPE_CHECKING
 
@@ -10,6 +9,7 @@ from endodoi.regret import Exam
 from endodoi.solver_commands import add_solver_options
 
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Callable
     from typing import TypeAlias
 
@@ -57,7 +57,6 @@ def add_regret(
         help="measure how many seeds a player's moves lose",
         description="Measures how many seeds the moves of players lose against perfect play.",
         epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.set_defaults(run=lambda options: regret_command(options, ruleset_of(options), printable))
     parser.add_argument(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
 from contextlib import ExitStack
 from itertools import islice
@@ -14,6 +13,7 @@ from endodoi.places import check_place
 from endodoi.replays import MOST_GAMES, Replay, records_of
 
 if TYPE_CHECKING:
+    import argparse
     from typing import TypeAlias
 
     from endodoi._core import GameRecord
@@ -42,7 +42,6 @@ def add_replay(commands: Commands) -> None:
         help="show recorded games as a page or a moving picture",
         description="Shows recorded games, one JSON object a line, with every sowing seed by seed.",
         epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.set_defaults(run=replay_command)
     parser.add_argument("file", help="records, one JSON object a line; - for the standard input")

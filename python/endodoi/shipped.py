@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from endodoi._core import Player, set_agents_folder, shipped_names
+from endodoi._core import Player, shipped_names
 
 if TYPE_CHECKING:
     from endodoi._core import Ruleset
@@ -24,8 +24,6 @@ FOLDER = Path(__file__).parent / "agents"
 
 #: The name of the file of their strength.
 STRENGTH = "strength.json"
-
-set_agents_folder(FOLDER)
 
 
 @dataclass(frozen=True)

@@ -72,7 +72,6 @@ def add_solve(
         help="prove how many seeds perfect play wins",
         description="Proves how many seeds perfect play wins, and with which moves.",
         epilog=SOLVE_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     solve.set_defaults(run=lambda options: solve_command(options, position_of(options)))
     solve.add_argument(
@@ -84,7 +83,6 @@ def add_solve(
         help="prove the value of every legal move",
         description="Proves the value of every legal move of a position.",
         epilog=ANALYSE_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     analyse.set_defaults(run=lambda options: analyse_command(options, position_of(options)))
     analyse.add_argument(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 from typing import TYPE_CHECKING
 
@@ -10,6 +9,7 @@ from endodoi import studies
 from endodoi.study_text import list_text, replay_text
 
 if TYPE_CHECKING:
+    import argparse
     from typing import TypeAlias
 
     # argparse has no public name for it.
@@ -43,7 +43,6 @@ def add_studies(commands: Commands) -> None:
         help="list endgame studies of En Gehé, replay one",
         description="Lists the endgame studies, or replays the solution of one of them.",
         epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.set_defaults(run=studies_command)
     parser.add_argument(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 from typing import TYPE_CHECKING
 
@@ -10,6 +9,7 @@ from endodoi import tables
 from endodoi._core import EndgameTable
 
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Callable
     from typing import TypeAlias
 
@@ -25,6 +25,24 @@ examples:
   endodoi tables build --columns 6 --seeds 16
   endodoi tables build --variant cross-endodoi --seeds 14 --out cross.edt
   endodoi tables verify en-dodoi-2x6-stays-16.edt
+  endodoi tables info en-dodoi-2x6-stays-16.edt --json
+"""
+
+BUILD_EXAMPLES = """\
+examples:
+  endodoi tables build --columns 6 --seeds 16
+  endodoi tables build --variant cross-endodoi --seeds 14 --out cross.edt
+"""
+
+VERIFY_EXAMPLES = """\
+examples:
+  endodoi tables verify en-dodoi-2x6-stays-16.edt
+  endodoi tables verify en-dodoi-2x6-stays-16.edt --all --threads 2
+"""
+
+INFO_EXAMPLES = """\
+examples:
+  endodoi tables info en-dodoi-2x6-stays-16.edt
   endodoi tables info en-dodoi-2x6-stays-16.edt --json
 """
 
@@ -50,13 +68,16 @@ def add_tables(
         help="build and check endgame tables",
         description="Endgame tables: the exact value of every position with few seeds.",
         epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     inner = parser.add_subparsers(required=True, metavar="COMMAND")
     threads_help = "threads (default: one for each core)"
 
     build = inner.add_parser(
-        "build", parents=[rules], help="work out all positions with few seeds and write a file"
+        "build",
+        parents=[rules],
+        help="work out all positions with few seeds and write a file",
+        description="Works out the value of every position with few seeds and writes a file.",
+        epilog=BUILD_EXAMPLES,
     )
     build.set_defaults(run=lambda options: build_command(options, ruleset_of(options)))
     build.add_argument("--seeds", type=int, required=True, help="the most seeds on the board")
@@ -67,14 +88,22 @@ def add_tables(
     build.add_argument("--threads", type=int, help=threads_help)
 
     verify = inner.add_parser(
-        "verify", help="check every checksum, and values against the moves of their positions"
+        "verify",
+        help="check every checksum, and values against the moves of their positions",
+        description="Checks every checksum, and values against the moves of their positions.",
+        epilog=VERIFY_EXAMPLES,
     )
     verify.set_defaults(run=verify_command)
     verify.add_argument("file", metavar="FILE")
     verify.add_argument("--all", action="store_true", help="check all positions, not a sample")
     verify.add_argument("--threads", type=int, help=threads_help)
 
-    info = inner.add_parser("info", help="say what a file holds")
+    info = inner.add_parser(
+        "info",
+        help="say what a file holds",
+        description="Says what a file holds: rules, seeds, positions, size.",
+        epilog=INFO_EXAMPLES,
+    )
     info.set_defaults(run=info_command)
     info.add_argument("file", metavar="FILE")
     info.add_argument("--json", action="store_true", help="print it as JSON")

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["add_training", "train_command"]
 
+#: Options and, of those that name a place, what they name.
 OPTIONS = {
     "config": "configuration file in TOML; the options win over it",
     "learner": "value (the default) or gumbel",
@@ -25,9 +26,27 @@ OPTIONS = {
     "minutes": "minutes of training (default 5)",
     "seed": "seed of the run",
     "workers": "threads; 0 takes one for every core",
-    "out": "folder of the run",
+    "out": "folder of the run (default: runs/VARIANT-2xC-NUMBER)",
     "resume": "go on with the run of this folder",
 }
+PLACES = {"config": "FILE", "out": "FOLDER", "resume": "RUN"}
+
+TRAIN_EXAMPLES = """\
+examples:
+  endodoi train --columns 6 --minutes 5
+  endodoi train --variant en-gehe --columns 50 --minutes 30 --seed 7 --out runs/seven
+  endodoi train --config x.toml --set optimiser.batch=256
+  endodoi train --resume runs/seven --minutes 60
+
+The agent is a player then: endodoi simulate --south agent:runs/seven. `endodoi doctor` tells
+whether the trainer is there, `endodoi-train --help` all that it takes.
+"""
+
+REPORT_EXAMPLES = """\
+examples:
+  endodoi report runs/en-dodoi-2x6-001
+  endodoi report runs/seven --out seven.html
+"""
 
 
 def add_training(commands: Commands) -> None:
@@ -38,16 +57,18 @@ def add_training(commands: Commands) -> None:
         description="Trains an agent by self-play with the program endodoi-train, which takes all "
         "options; those it knows beside these are passed on to it. At the end the learning curve "
         "is drawn and the report written, which needs matplotlib (pip install 'endodoi[plot]').",
+        epilog=TRAIN_EXAMPLES,
     )
     train.set_defaults(run=train_command)
     for name, help_ in OPTIONS.items():
-        train.add_argument(f"--{name}", help=help_)
+        train.add_argument(f"--{name}", help=help_, metavar=PLACES.get(name))
     report = commands.add_parser(
         "report",
         help="write the report of a training run",
         description="Writes one page of HTML with a run's results, curves and settings, and draws "
         "its learning curve; the run may still be going on. "
         "Needs matplotlib (pip install 'endodoi[plot]').",
+        epilog=REPORT_EXAMPLES,
     )
     report.set_defaults(run=report_command)
     # The name `run` is that of the command.

@@ -17,6 +17,7 @@ mod entered;
 mod errors;
 mod finals;
 mod game_table;
+mod machine;
 mod mcts;
 mod opponent;
 mod out;
@@ -54,6 +55,8 @@ mod _core {
     use super::batch::PyBatch;
     #[pymodule_export]
     use super::game_table::PyGameTable;
+    #[pymodule_export]
+    use super::machine::{chosen_instructions, default_threads, instruction_sets};
     #[pymodule_export]
     use super::mcts::analyse_mcts;
     #[pymodule_export]

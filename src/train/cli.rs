@@ -12,6 +12,7 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
 use super::TrainError;
+use super::about::About;
 use super::actor::{self, Actor, ActorLimits};
 use super::config::{Config, merge};
 use super::evaluate::{Evaluation, EvaluationPlan, FINAL_OPPONENTS};
@@ -53,6 +54,12 @@ enum Command {
     Selfplay(SelfPlayArgs),
     /// Show how well an agent plays against random, greedy and alphabeta:4
     Evaluate(EvaluateArgs),
+    /// Say what this program is built of and what it finds on this machine
+    About {
+        /// Print it as JSON
+        #[arg(long)]
+        json: bool,
+    },
 }
 
 #[derive(Clone, Debug, Default, Args)]
@@ -212,6 +219,7 @@ impl Cli {
             Some(Command::Learn(args)) => learn(&args),
             Some(Command::Selfplay(args)) => self_play(&args),
             Some(Command::Evaluate(args)) => evaluate(&args),
+            Some(Command::About { json }) => about(json),
             None => train(&self.run),
         }
     }
@@ -418,6 +426,16 @@ fn self_play(args: &SelfPlayArgs) -> Result<(), TrainError> {
         work.games,
         work.positions
     ))
+}
+
+/// Says what the program is built of and what it finds.
+fn about(json: bool) -> Result<(), TrainError> {
+    let about = About::program();
+    if !json {
+        return print(&about.to_string());
+    }
+    let text = serde_json::to_string(&about);
+    print(&text.map_err(|error| TrainError::file("the standard output", error.into()))?)
 }
 
 /// Writes a line for the user to the standard output.

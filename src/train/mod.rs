@@ -20,8 +20,10 @@
 //! | [`evaluate`], [`background`] | games against fixed opponents, and regret beside training |
 //! | [`best`], [`final_table`] | the best agent, and its games at the end |
 //! | [`run`] | the loop that joins them |
+//! | [`about`] | what the program is built of and finds |
 //! | [`cli`] | the command line |
 
+pub mod about;
 pub mod actor;
 pub mod background;
 pub mod best;

@@ -1,0 +1,65 @@
+"""What all commands share: examples under the help, refusals that tell the way out."""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import re
+from typing import TYPE_CHECKING, Any, NoReturn
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["Parser", "actions_of", "leaves_of", "refuse_unknown"]
+
+#: How argparse names a word that is none of those it expects.
+CHOICE = re.compile(r"invalid choice: '([^']*)'")
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser whose epilog keeps its lines and whose errors name the help.
+
+    Commands that are added to it are such parsers too, and leave themselves as ``parser`` among
+    the options read.
+    """
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        options.setdefault("formatter_class", argparse.RawDescriptionHelpFormatter)
+        super().__init__(*args, **options)
+        self.set_defaults(parser=self)
+
+    def error(self, message: str) -> NoReturn:
+        """Say what is wrong and what lists the right words, and end with status 2."""
+        if wrong := CHOICE.search(message):
+            known = [str(one) for action in actions_of(self) for one in action.choices or ()]
+            message += like(wrong[1], known)
+        self.exit(2, f"{self.prog}: {message}\n`{self.prog} --help` lists what it takes\n")
+
+
+def refuse_unknown(parser: argparse.ArgumentParser, words: Sequence[str]) -> NoReturn:
+    """Refuse words that a command does not take, with the option that the first looks like."""
+    known = [name for action in actions_of(parser) for name in action.option_strings]
+    meant = like(words[0].partition("=")[0], known)
+    parser.error(f"unrecognized arguments: {' '.join(words)}{meant}")
+
+
+def like(word: str, known: Sequence[str]) -> str:
+    """Return a question for the known word that looks most like this one, if any does."""
+    found = difflib.get_close_matches(word, known, n=1)
+    return f" (did you mean {found[0]}?)" if found else ""
+
+
+def leaves_of(parser: argparse.ArgumentParser) -> list[argparse.ArgumentParser]:
+    """Return the parsers of all commands; of a command with commands of its own, theirs."""
+    inner = [
+        command
+        for action in actions_of(parser)
+        if isinstance(action, argparse._SubParsersAction)  # noqa: SLF001
+        for command in action.choices.values()
+    ]
+    return [leaf for command in inner for leaf in leaves_of(command)] if inner else [parser]
+
+
+def actions_of(parser: argparse.ArgumentParser) -> list[argparse.Action]:
+    """Return the arguments of a parser, for which argparse has no public name."""
+    return parser._actions  # noqa: SLF001
