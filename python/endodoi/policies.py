@@ -345,7 +345,7 @@ class AlphaBeta(CorePolicy):
     >>> start = ed.Position.start(ed.Ruleset(columns=6))
     >>> found = ed.policies.AlphaBeta(depth=8).analyse(start)
     >>> found.column, found.value, found.principal_variation
-    (2, 5, [2, 0, 3, 2, 5, 4, 2, 1])
+    (2, 5, [2, 0, 3, 2, 5, 4, 4, 1])
     """
 
     def __init__(

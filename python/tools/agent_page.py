@@ -54,7 +54,8 @@ TUNE = """\
 agent (`pip install 'endodoi[torch]'`). Names and shapes of the parameters are those of the file
 ([formats.md](formats.md#agent-file)).
 
-```python
+```python needs=torch
+observations, _ = env.reset(seed=1)
 network = ed.torch.load("en-dodoi-2x6")      # a file, a run's folder or a name
 margins = network(observations)              # int [B, 2C+3] -> float32 [B], with gradients
 ed.torch.save(network, "mine.safetensors")   # ed.policies.Agent.load("mine.safetensors") plays it
@@ -69,7 +70,7 @@ An example that fine-tunes an agent to other rules in a minute:
 """
 
 TRY = """\
-```
+```console long
 python -m endodoi.examples.fine_tune --agent en-dodoi-2x6 --out parity.safetensors
 ```
 """
@@ -126,7 +127,7 @@ def strength(agent: ShippedAgent) -> str:
         ]
         parts.append(write_table([head, *rows]) + "\n")
     commands = "\n".join([agent.trained_by, *agent.measured_by])
-    parts.append(f"Trained and measured by:\n\n```\n{commands}\n```\n")
+    parts.append(f"Trained and measured by:\n\n```console long\n{commands}\n```\n")
     return "\n".join(parts)
 
 

@@ -54,13 +54,13 @@ unless one is given; its time is part of the seconds. Several threads visit more
 count from 0 at South's left. The machine was a virtual one with two busy cores (Zen 4), so that
 seconds say little more than the order of magnitude. One value again:
 
-```
+```console
 endodoi solve --columns 6 --seeds-per-pit 4
 ```
 
 All that the page lacks, with a limit of five minutes each:
 
-```
+```console long
 python python/tools/solved.py --prove --columns 2 3 4 5 6 7 8 --seconds 300
 ```
 """

@@ -32,7 +32,7 @@ tempi behind, wins by sacrifices. It is not at hand; these are studies of the sa
 search and proven by the solver. The rules are those of En Gehé (`en-gehe`), all but a few of the
 400 seeds are captured, South is to move and wins, and the first move is the only one that wins.
 
-```sh
+```console
 endodoi studies             # the list
 endodoi studies 3           # replays the third
 endodoi studies 3 --solve   # and proves it again, move by move

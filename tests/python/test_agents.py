@@ -302,7 +302,7 @@ def test_the_page_tells_what_was_measured() -> None:
         "| `tree-2x6` | en-dodoi 2x6 k=4 | gumbel |",
         "| `agent:small-2x6@none` | `greedy` | 40 | 4 | 0.750 | 0.700 to 0.800 | +2.5 ± 1.0 |",
         "| `agent:tree-2x6@none` | 50 | perfect | 87.5 % | 0.250 ± 0.125 |",
-        "```\nendodoi-train\nmeasure\n```",
+        "```console long\nendodoi-train\nmeasure\n```",
     ):
         assert text in page, text
 

@@ -264,7 +264,7 @@ def test_the_commands_of_the_page_draw_its_pictures(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "docs" / "images").mkdir(parents=True)
-    lines = [line for block in blocks("sh") for line in block.splitlines()]
+    lines = [line for block in blocks("console long") for line in block.splitlines()]
     for line in lines:
         command = re.search(r"endodoi (show|replay|play .*--record)\b.*", line)
         if command is None:
@@ -281,7 +281,7 @@ def test_the_commands_of_the_page_draw_its_pictures(
 
 
 def test_every_command_of_the_page_is_one() -> None:
-    commands = re.findall(r"endodoi ((?:show|replay|play).*)", "\n".join(blocks("sh")))
+    commands = re.findall(r"endodoi ((?:show|replay|play).*)", "\n".join(blocks("console long")))
     assert len(commands) >= 7
     for command in commands:
         options = make_parser().parse_args(shlex.split(command, comments=True))

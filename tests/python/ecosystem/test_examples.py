@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.ecosystem
 
 PAGE = Path(__file__).parents[3] / "docs" / "ecosystem.md"
-SECTION = re.compile(r"^## ([^\n]+)\n.*?^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
+SECTION = re.compile(r"^## ([^\n]+)\n.*?^```python[^\n]*\n(.*?)^```", re.MULTILINE | re.DOTALL)
 BLOCKS = SECTION.findall(PAGE.read_text(encoding="utf-8"))
 
 
