@@ -58,6 +58,46 @@ fn the_end_is_named() {
     assert!(texts(&render::svg(&position)).contains(&"draw (stuck)"));
 }
 
+/// Checks that a text has every column once, all seeds in their order, and lines that fit.
+fn check_text(position: &Position) {
+    let text = render::ansi(position);
+    let columns = position.board().columns();
+    let bands = if columns > 16 {
+        columns.div_ceil(11)
+    } else {
+        1
+    };
+    let lines: Vec<&str> = text.lines().collect();
+    assert_eq!(lines.len(), 5 * bands);
+    let numbers = |name: &str| -> Vec<usize> {
+        let own = lines[..5 * bands - 1]
+            .iter()
+            .filter(|line| line.starts_with(name));
+        let words = own.flat_map(|line| line[5..].split_whitespace());
+        words
+            .map(|word| word.trim_matches(['[', ']']).parse().expect("a column"))
+            .collect()
+    };
+    assert_eq!(numbers("South"), (0..columns).collect::<Vec<_>>());
+    assert_eq!(numbers("North"), (0..columns).rev().collect::<Vec<_>>());
+    let seeds = |row: usize| -> Vec<u16> {
+        let own = (0..bands).flat_map(|band| {
+            let line = lines[5 * band + row].split("captured").next();
+            line.unwrap_or_default().split_whitespace()
+        });
+        own.map(|word| word.parse().expect("seeds")).collect()
+    };
+    assert_eq!([seeds(1), seeds(2)].concat(), shown(position));
+    for (side, line) in [(Side::North, 1), (Side::South, 5 * bands - 3)] {
+        let captured = position.board().captured()[side.index()];
+        assert!(lines[line].ends_with(&format!("  captured {captured}")));
+    }
+    assert_eq!(text.matches("captured ").count(), 2);
+    if columns > 16 {
+        assert!(lines.iter().all(|line| line.len() <= 80), "{text}");
+    }
+}
+
 #[test]
 fn every_pit_shows_its_seeds_and_their_number_on_boards_of_all_sizes() {
     let mut rng = stream(41, 0);
@@ -86,7 +126,7 @@ fn every_pit_shows_its_seeds_and_their_number_on_boards_of_all_sizes() {
             got.sort_unstable();
             expected.sort_unstable();
             assert_eq!(got, expected, "{position}");
-            assert_eq!(render::ansi(&position).lines().count(), 5);
+            check_text(&position);
         }
     }
 }

@@ -151,7 +151,7 @@ def make_parser() -> argparse.ArgumentParser:
     add_tables(commands, rules, ruleset_of)
     add_studies(commands)
     add_agents(commands, printable)
-    add_play(commands, rules, ruleset_of)
+    add_play(commands, rules, ruleset_of, position_of)
     add_replay(commands)
     add_doctor(commands)
     add_completion(commands, parser)

@@ -11,7 +11,7 @@ from endodoi.errors import ArgumentValueError
 from endodoi.places import check_place
 from endodoi.play_game import Game
 from endodoi.play_lines import play_lines
-from endodoi.play_records import save_record
+from endodoi.play_records import Records
 from endodoi.play_terminal import can_play, play_terminal
 from endodoi.play_web import PlayServer
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import TypeAlias
 
-    from endodoi._core import Ruleset
+    from endodoi._core import Position, Ruleset
 
     # argparse has no public name for it.
     Commands: TypeAlias = argparse._SubParsersAction[argparse.ArgumentParser]  # noqa: SLF001
@@ -41,6 +41,7 @@ examples:
   endodoi play --opponent alphabeta:6 --columns 8 --side north
   endodoi play --opponent agent:en-gehe-2x50 --web
   endodoi play --opponent greedy --columns 6 --record game.jsonl
+  endodoi play --opponent perfect --position "0,3,1,2/2,0,0,1 N 4-5 0" --side north --hint
   printf '2\\nhint\\nquit\\n' | endodoi play --opponent greedy --columns 6
 
 In a terminal: arrows or digits choose a column, enter plays it, u takes a move back, h says what
@@ -54,6 +55,7 @@ def add_play(
     commands: Commands,
     rules: argparse.ArgumentParser,
     ruleset_of: Callable[[argparse.Namespace], Ruleset],
+    position_of: Callable[[argparse.Namespace], Position],
 ) -> None:
     """Add the command that plays against a person.
 
@@ -65,6 +67,8 @@ def add_play(
         The options that name the rules.
     ruleset_of
         What reads the rules.
+    position_of
+        What reads the position.
     """
     parser = commands.add_parser(
         "play",
@@ -75,7 +79,7 @@ def add_play(
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.set_defaults(run=lambda options: play_command(options, ruleset_of))
+    parser.set_defaults(run=lambda options: play_command(options, ruleset_of, position_of))
     parser.add_argument(
         "--opponent",
         default=OPPONENT,
@@ -85,10 +89,15 @@ def add_play(
     parser.add_argument(
         "--side", default="south", help="yours: south (default), north or random; South begins"
     )
+    parser.add_argument(
+        "--position", dest="text", metavar="TEXT", help='begin there, as "4,4/4,4 S 0-0 0"'
+    )
     parser.add_argument("--seed", type=int, help="seed of draws (default: another one each time)")
     parser.add_argument("--hint", action="store_true", help="say what the moves are worth at first")
     parser.add_argument(
-        "--record", metavar="FILE", help="write the record there when you leave, and for s"
+        "--record",
+        metavar="FILE",
+        help="write the games there when you leave, and for s; a new file",
     )
     parser.add_argument(
         "--speed", type=float, default=1.0, help="speed of sowings, 0 shows their ends (default 1)"
@@ -102,45 +111,51 @@ def add_play(
 
 
 def play_command(
-    options: argparse.Namespace, ruleset_of: Callable[[argparse.Namespace], Ruleset]
+    options: argparse.Namespace,
+    ruleset_of: Callable[[argparse.Namespace], Ruleset],
+    position_of: Callable[[argparse.Namespace], Position],
 ) -> int:
     """Play until the person leaves."""
     check_options(options)
+    start = position_of(options) if options.text is not None else None
     ruleset = ruleset_of(options) if names_rules(options) else None
 
     def game(seed: int | None) -> Game:
-        return Game(options.opponent, ruleset=ruleset, side=options.side, seed=seed)
+        return Game(options.opponent, ruleset=ruleset, side=options.side, start=start, seed=seed)
 
-    first = game(options.seed)
+    first = last = game(options.seed)
+    status = 0
     try:
         if options.record is not None:
             check_place(options.record)
+        records = Records(options.record)
         if options.web:
-            return serve(first, options)
-        last = first
-        if options.lines or not (sys.stdin.isatty() and sys.stdout.isatty() and can_play()):
-            if options.hint:
-                print(first.hint().text)
-            play_lines(first, sys.stdin, sys.stdout, record=options.record)
-        else:
-            last = play_terminal(
-                first,
-                lambda: game(None),
-                record=options.record,
-                speed=options.speed,
-                hint=options.hint,
-            )
+            return serve(first, records, options)
+        try:
+            if options.lines or not (sys.stdin.isatty() and sys.stdout.isatty() and can_play()):
+                if options.hint:
+                    print(first.hint().text)
+                play_lines(first, sys.stdin, sys.stdout, records=records)
+            else:
+                last = play_terminal(
+                    first,
+                    lambda: game(None),
+                    records=records,
+                    speed=options.speed,
+                    hint=options.hint,
+                )
+        except KeyboardInterrupt as interrupt:
+            last = getattr(interrupt, "game", first)
+            status = INTERRUPTED
         if options.record is not None:
-            print(f"wrote {save_record(last, options.record)}")
-    except KeyboardInterrupt:
-        return INTERRUPTED
+            print(f"wrote {records.save(last)}")
     except OSError as error:
         # Not the output that `main` gives up.
         if isinstance(error, BrokenPipeError):
             raise
         print(f"endodoi: {error}", file=sys.stderr)
         return 1
-    return 0
+    return status
 
 
 def check_options(options: argparse.Namespace) -> None:
@@ -180,9 +195,9 @@ def names_rules(options: argparse.Namespace) -> bool:
     return given or options.variant != "en-dodoi"
 
 
-def serve(game: Game, options: argparse.Namespace) -> int:
+def serve(game: Game, records: Records, options: argparse.Namespace) -> int:
     """Serve a game to the browser until a Ctrl-C."""
-    server = PlayServer(game, port=options.port)
+    server = PlayServer(game, port=options.port, records=records)
     print(f"open {server.url}", flush=True)
     print("Ctrl-C ends the server", file=sys.stderr)
     if not options.no_browser:
@@ -194,5 +209,5 @@ def serve(game: Game, options: argparse.Namespace) -> int:
     finally:
         server.server.server_close()
     if options.record is not None:
-        print(f"wrote {save_record(server.table.game, options.record)}")
+        print(f"wrote {records.save(server.table.game)}")
     return 0

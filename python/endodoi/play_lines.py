@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from endodoi.errors import EndodoiError
-from endodoi.play_records import save_record
+from endodoi.play_records import Records
 from endodoi.shown_game import end_note, move_data
 
 if TYPE_CHECKING:
@@ -36,12 +36,12 @@ class Lines:
         What is read.
     out : text file
         What is written to.
-    record : str, optional
-        The file of the record, where ``save`` names none.
+    records : Records
+        Where ``save`` writes to.
     """
 
-    def __init__(self, game: Game, lines: TextIO, out: TextIO, record: str | None) -> None:
-        self.game, self.lines, self.out, self.name = game, lines, out, record
+    def __init__(self, game: Game, lines: TextIO, out: TextIO, records: Records) -> None:
+        self.game, self.lines, self.out, self.records = game, lines, out, records
 
     def say(self, text: str) -> None:
         """Write a line."""
@@ -129,10 +129,10 @@ class Lines:
 
     def save(self, name: str) -> None:
         """Write the record."""
-        self.say(f"wrote {save_record(self.game, name or self.name)}")
+        self.say(f"wrote {self.records.save(self.game, name or None)}")
 
 
-def play_lines(game: Game, lines: TextIO, out: TextIO, *, record: str | None = None) -> None:
+def play_lines(game: Game, lines: TextIO, out: TextIO, *, records: Records | None = None) -> None:
     """Play a game by lines of text.
 
     Parameters
@@ -142,7 +142,7 @@ def play_lines(game: Game, lines: TextIO, out: TextIO, *, record: str | None = N
         Columns and commands, one a line.
     out : text file
         Where the game is written to.
-    record : str, optional
-        The file that ``save`` writes where it names none.
+    records : Records, optional
+        Where ``save`` writes to.
     """
-    Lines(game, lines, out, record).play()
+    Lines(game, lines, out, records or Records()).play()

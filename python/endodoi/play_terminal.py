@@ -8,7 +8,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from endodoi.errors import EndodoiError
-from endodoi.play_records import save_record
+from endodoi.play_records import Records
 from endodoi.shown_game import end_note, move_data, status_line, title
 
 try:
@@ -56,8 +56,8 @@ class Screen:
     game : Game
     again : callable
         What makes a new game.
-    record : str, optional
-        The file of the record.
+    records : Records
+        Where the records go to.
     speed : float
         How fast sowings are shown; 0 shows their ends alone.
     """
@@ -68,11 +68,11 @@ class Screen:
         game: Game,
         again: Callable[[], Game],
         *,
-        record: str | None,
+        records: Records,
         speed: float,
     ) -> None:
         self.window, self.game, self.again = window, game, again
-        self.record, self.speed = record, speed
+        self.records, self.speed = records, speed
         self.chosen: int | None = None
         self.digits = ""
         self.message = ""
@@ -363,41 +363,56 @@ class Screen:
             self.chosen = self.hinted.best[0]
             self.line = status_line(game.position)
         elif key == ord("s"):
-            self.message = f"wrote {save_record(game, self.record)}"
+            self.message = f"wrote {self.records.save(game)}"
         elif key == ord("n"):
+            self.records.keep(game)
             self.game = self.again()
             self.marks, self.hinted, self.message = {}, None, "a new game"
             self.rest()
 
     def run(self, *, hint: bool) -> Game:
-        """Play until the person leaves; return the last game."""
-        self.rest()
-        with contextlib.suppress(Left):
-            if hint:
-                self.take(ord("h"))
-            while True:
-                if self.game.is_opponents_turn:
-                    thinking = f"{self.game.opponent} is thinking ..."
-                    self.sow(self.while_busy(thinking, self.game.choose))
-                    continue
-                self.draw()
-                key = self.key(None)
-                if key is None:
-                    continue
-                if key == ord("q"):
-                    break
-                try:
-                    self.take(key)
-                except (EndodoiError, OSError) as error:
-                    self.message = str(error)
+        """Play until the person leaves; return the last game.
+
+        Raises
+        ------
+        KeyboardInterrupt
+            On Ctrl-C, with the last game as its attribute ``game``.
+        """
+        try:
+            with contextlib.suppress(Left):
+                self.rest()
+                if hint:
+                    self.take(ord("h"))
+                while True:
+                    self.turn()
+        except KeyboardInterrupt as interrupt:
+            interrupt.game = self.game  # type: ignore[attr-defined]
+            raise
         return self.game
+
+    def turn(self) -> None:
+        """Let the player move where it is its turn, or do what one key says."""
+        if self.game.is_opponents_turn:
+            thinking = f"{self.game.opponent} is thinking ..."
+            self.sow(self.while_busy(thinking, self.game.choose))
+            return
+        self.draw()
+        key = self.key(None)
+        if key is None:
+            return
+        if key == ord("q"):
+            raise Left
+        try:
+            self.take(key)
+        except (EndodoiError, OSError) as error:
+            self.message = str(error)
 
 
 def play_terminal(
     game: Game,
     again: Callable[[], Game],
     *,
-    record: str | None = None,
+    records: Records | None = None,
     speed: float = 1.0,
     hint: bool = False,
 ) -> Game:
@@ -408,16 +423,22 @@ def play_terminal(
     game : Game
     again : callable
         What makes a new game.
-    record : str, optional
-        The file that the record is saved to; by default a new one in this folder.
+    records : Records, optional
+        Where the records go to.
     speed : float
         How fast sowings are shown; 0 shows their ends alone.
     hint : bool
         Whether it begins with a hint.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        On Ctrl-C, with the last game as its attribute ``game``.
     """
 
     def play(window: Any) -> Game:
-        screen = Screen(window, game, again, record=record, speed=speed)
+        kept = records or Records()
+        screen = Screen(window, game, again, records=kept, speed=speed)
         return screen.run(hint=hint)
 
     shown: Game = curses.wrapper(play)

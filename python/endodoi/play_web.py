@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from endodoi._core import Position, Ruleset, __version__
 from endodoi.errors import EndodoiError
 from endodoi.play_game import Game, opponents_of
+from endodoi.play_records import Records
 from endodoi.replays import Replay
 from endodoi.shown_game import end_note, move_data, position_data, rules_text
 from endodoi.web_page import page
@@ -53,8 +54,8 @@ class Table:
     One request at a time changes it.
     """
 
-    def __init__(self, game: Game) -> None:
-        self.game = game
+    def __init__(self, game: Game, records: Records) -> None:
+        self.game, self.records = game, records
         self.moves: list[dict[str, Any]] = []
         self.number = 0
         self.lock = threading.Lock()
@@ -156,11 +157,13 @@ class Table:
             sizes = ("variant", "columns", "seeds_per_pit")
             alike = all(getattr(wanted, name) == getattr(same, name) for name in sizes)
             start = self.game.positions[0] if alike else Position.start(wanted)
-        self.game = Game(
+        begun = Game(
             request.get("opponent", self.game.opponent),
             side=request.get("side", self.game.side),
             start=start,
         )
+        self.records.keep(self.game)
+        self.game = begun
         self.moves = []
         self.number += 1
         return self.view()
@@ -189,6 +192,8 @@ class PlayServer:
         The first game.
     port : int, optional
         0, the default, takes a free one.
+    records : Records, optional
+        What keeps the games that are left for another one.
 
     Examples
     --------
@@ -199,8 +204,8 @@ class PlayServer:
     True
     """
 
-    def __init__(self, game: Game, *, port: int = 0) -> None:
-        self.table = Table(game)
+    def __init__(self, game: Game, *, port: int = 0, records: Records | None = None) -> None:
+        self.table = Table(game, records or Records())
         self.token = secrets.token_urlsafe(18)
         self.server = ThreadingHTTPServer(("127.0.0.1", port), self.handler())
         self.server.daemon_threads = True

@@ -29,8 +29,14 @@ Records: TypeAlias = "GameRecord | str | os.PathLike[str] | Sequence[GameRecord]
 #: The most games of one page.
 MOST_GAMES = 200
 
-#: The most frames of a GIF that shows every lap.
-MOST_FRAMES = 600
+#: The most pits of one page, those of all its positions together.
+MOST_PITS = 2_000_000
+
+#: The most pixels of a GIF that shows every lap, those of all frames together.
+MOST_PIXELS = 100_000_000
+
+#: Colours of a GIF.
+COLOURS = 128
 
 #: Seconds of a frame of a GIF: within a sowing, at rest, and at the end.
 LAP_SECONDS, REST_SECONDS, END_SECONDS = 0.35, 1.0, 4.0
@@ -81,9 +87,18 @@ class Replay:
 
         Raises
         ------
+        ArgumentValueError
+            If the games together are too long for a page.
         OSError
             If the file cannot be written.
         """
+        pits = sum(2 * one.ruleset.columns * (len(one) + 1) for one in self.records)
+        if pits > MOST_PITS and len(self) > 1:
+            raise ArgumentValueError(
+                f"the games have {pits:,} pits to show, a page at most {MOST_PITS:,}: choose some",
+                field="records",
+                value=len(self),
+            )
         games = [game_data(record) for record in self.records]
         south, north = self.records[0].players
         title = f"{south} – {north}" if len(games) == 1 else f"{len(games)} games"  # noqa: RUF001
@@ -124,8 +139,8 @@ class Replay:
         game : int
             Which game, from 0.
         laps : bool, optional
-            Whether there is a frame for every lap, or for every ply alone; by default every lap
-            of games that have at most 600.
+            Whether there is a frame for every lap, or for every ply alone; by default every lap,
+            unless that takes more than 100 million pixels (some 600 frames of 2x6).
 
         Raises
         ------
@@ -142,13 +157,15 @@ class Replay:
             raise missing("Pillow", "plot") from error
         record = self.record(game)
         if laps is None:
-            laps = sum(1 for _ in frames(record, laps=True, drawn=False)) <= MOST_FRAMES
+            start = Position.from_text(record.start, record.ruleset)
+            shown = sum(1 for _ in frames(record, laps=True, drawn=False))
+            laps = shown * rgb(start).size <= 3 * MOST_PIXELS
         pictures, seconds = [], []
         palette = None
         for picture, time in frames(record, laps=laps):
             image = Image.fromarray(picture)
             if palette is None:
-                palette = image.quantize(128)
+                palette = image.quantize(COLOURS)
             pictures.append(image.quantize(palette=palette, dither=Image.Dither.NONE))
             seconds.append(int(1000 * time))
         with written_whole(path) as partial:
@@ -182,8 +199,8 @@ class Replay:
     def _repr_html_(self) -> str:
         """Show the page in a notebook, in a frame that can reach nothing of the notebook."""
         columns = max(record.ruleset.columns for record in self.records)
-        bands = -(-columns // 16)
-        height = 390 + 210 * bands
+        # What a cell of usual width needs: bands get narrow pits before they get more.
+        height = 640 + 60 * -(-columns // 16)
         return (
             f'<iframe srcdoc="{html.escape(self.html())}" sandbox="allow-scripts" '
             f'title="Replay" style="width:100%;height:{height}px;border:0"></iframe>'

@@ -17,7 +17,7 @@ import endodoi as ed
 from endodoi.cli import main
 from endodoi.play_game import Game
 from endodoi.play_lines import play_lines
-from endodoi.play_records import save_record
+from endodoi.play_records import Records
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -172,8 +172,11 @@ def test_keys_play_a_game_and_q_leaves_the_terminal_as_it_was(
     assert record.players == ("you", "greedy")
 
 
-def test_ctrl_c_leaves_the_terminal_as_it_was(open_terminal: Callable[..., Terminal]) -> None:
-    terminal = open_terminal("--opponent", "greedy", "--columns", "6")
+def test_ctrl_c_leaves_the_terminal_as_it_was(
+    open_terminal: Callable[..., Terminal], tmp_path: Path
+) -> None:
+    arguments = ("--opponent", "greedy", "--columns", "6", "--record", "game.jsonl")
+    terminal = open_terminal(*arguments)
     terminal.wait_for("South to move")
     assert not terminal.is_as_before()
     # In the midst of a sowing.
@@ -185,6 +188,42 @@ def test_ctrl_c_leaves_the_terminal_as_it_was(open_terminal: Callable[..., Termi
     assert b"Traceback" not in terminal.raw
     # It goes back from the other screen.
     assert b"\x1b[?1049l" in terminal.raw
+    assert len(ed.GameRecord.from_json((tmp_path / "game.jsonl").read_text())) == 0
+
+
+@pytest.mark.parametrize(("key", "status"), [(b"q", 0), (b"\x03", 130)])
+def test_a_player_that_thinks_for_long_can_be_left(
+    open_terminal: Callable[..., Terminal], key: bytes, status: int
+) -> None:
+    arguments = ("--opponent", "alphabeta:60", "--columns", "12", "--speed", "0")
+    terminal = open_terminal(*arguments, "--side", "north", size=(60, 24))
+    terminal.wait_for("alphabeta:60 is thinking")
+    # The screen follows meanwhile.
+    terminal.set_size(90, 24)
+    os.kill(terminal.process.pid, signal.SIGWINCH)
+    terminal.wait_for(r"11\s+10\s+9\s+8\s+7\s+6\s+5")
+    terminal.press(key)
+    assert terminal.end() == status
+    assert terminal.is_as_before()
+    assert b"Traceback" not in terminal.raw
+
+
+def test_north_chooses_as_the_board_lies(open_terminal: Callable[..., Terminal]) -> None:
+    position = ed.Position.from_board(
+        [0, 0, 0, 1], [1, 2, 3, 4], to_move="north", ruleset=ed.Ruleset(columns=4)
+    )
+    arguments = ("--opponent", "greedy", "--columns", "4", "--side", "north", "--speed", "0")
+    terminal = open_terminal(*arguments, "--position", position.to_text())
+    terminal.wait_for(r"\[3\] \[2\] \[1\] \[0\]")
+    # Column 3 is on the left; one to the right of it is column 2.
+    terminal.press(b"3" + RIGHT + b"\n")
+    game = Game("greedy", start=position, side="north")
+    game.play(2)
+    game.play(game.choose())
+    terminal.wait_for(row_of(game.position, 1))
+    terminal.wait_for(row_of(game.position, 0))
+    terminal.press(b"q")
+    assert terminal.end() == 0
 
 
 def test_a_sowing_is_shown_lap_by_lap_and_any_key_ends_it(
@@ -239,8 +278,15 @@ def test_hints_saved_records_and_new_games(
     terminal.wait_for(r"2\s+2\s+2")
     terminal.press(b"u")
     terminal.wait_for("no move of yours")
+    terminal.press(b"1\n")
+    terminal.wait_for("North sows|no legal move")
+    terminal.press(b"s")
+    terminal.wait_for("wrote endodoi-game-1.jsonl")
     terminal.press(b"q")
     assert terminal.end() == 0
+    both = list(ed.replays.read_records(tmp_path / "endodoi-game-1.jsonl"))
+    assert both[0] == saved
+    assert both[1].moves[0] == 1
 
 
 # ---- lines
@@ -319,12 +365,28 @@ def test_the_same_seed_draws_the_same_moves() -> None:
     assert games[0].columns == games[1].columns != games[2].columns
 
 
-def test_a_record_gets_a_new_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_games_of_a_sitting_go_to_one_new_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
-    game = Game("greedy", ruleset=SIX)
-    game.play(2)
-    assert [save_record(game) for _ in range(2)] == ["endodoi-game-1.jsonl", "endodoi-game-2.jsonl"]
-    assert list(ed.replays.read_records("endodoi-game-2.jsonl")) == [game.record()]
+    first, second = Game("greedy", ruleset=SIX), Game("greedy", ruleset=SIX)
+    first.play(2)
+    second.play(3)
+    records = Records()
+    assert [records.save(first) for _ in range(2)] == ["endodoi-game-1.jsonl"] * 2
+    # A game without a move is not kept.
+    records.keep(Game("greedy", ruleset=SIX))
+    records.keep(first)
+    assert records.save(second) == "endodoi-game-1.jsonl"
+    both = [first.record(), second.record()]
+    assert list(ed.replays.read_records("endodoi-game-1.jsonl")) == both
+    assert Records().save(first) == "endodoi-game-2.jsonl"
+    with pytest.raises(FileExistsError, match="name a new one"):
+        records.save(second, "endodoi-game-2.jsonl")
+    with pytest.raises(FileExistsError, match="name a new one"):
+        Records("endodoi-game-1.jsonl")
+    assert list(ed.replays.read_records("endodoi-game-1.jsonl")) == both
+    assert main(["play", "--opponent", "greedy", "--record", "endodoi-game-1.jsonl"]) == 1
 
 
 def test_the_command_reads_lines_without_a_terminal(tmp_path: Path) -> None:

@@ -188,6 +188,9 @@ def test_what_is_no_game_is_refused(tmp_path: Path) -> None:
             ed.replay(file)
         assert info.value.line == 3
     assert ed.replay([record, record]).records == (record, record)
+    many = [play(ed.Ruleset(columns=64), cap=100)] * 200
+    with pytest.raises(ed.ArgumentValueError, match=r"2,585,600 pits to show, .* 2,000,000"):
+        ed.replay(many).html()
     file.write_bytes(b"\xff\n")
     with pytest.raises(ed.RecordError, match="line 1: the line is not UTF-8"):
         ed.replay(str(file))

@@ -152,6 +152,7 @@ const Board = (() => {
       if (band === this.band) {
         return;
       }
+      this.finish();
       this.band = band;
       this.build();
       if (this.state) {

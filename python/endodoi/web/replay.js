@@ -42,8 +42,10 @@
     const shown = board.running ? ply + 1 : ply;
     for (const button of get("moves").querySelectorAll("button")) {
       const current = Number(button.dataset.ply) === shown;
-      button.toggleAttribute("aria-current", current);
-      if (current) {
+      if (!current) {
+        button.removeAttribute("aria-current");
+      } else {
+        button.setAttribute("aria-current", "step");
         const list = get("moves");
         list.scrollTop = button.offsetTop - list.offsetTop - list.clientHeight / 2;
       }
