@@ -7,7 +7,7 @@ import os
 from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from endodoi._core import GameRecord, Position, svg_of_game
+from endodoi._core import GameRecord, Position, Ruleset, svg_of_game
 from endodoi.errors import ArgumentTypeError, ArgumentValueError, RecordError
 from endodoi.frames import missing
 from endodoi.pictures import rgb
@@ -36,7 +36,7 @@ MOST_PITS = 2_000_000
 MOST_PIXELS = 100_000_000
 
 #: Colours of a GIF.
-COLOURS = 128
+COLOURS = 255
 
 #: Seconds of a frame of a GIF: within a sowing, at rest, and at the end.
 LAP_SECONDS, REST_SECONDS, END_SECONDS = 0.35, 1.0, 4.0
@@ -161,11 +161,11 @@ class Replay:
             shown = sum(1 for _ in frames(record, laps=True, drawn=False))
             laps = shown * rgb(start).size <= 3 * MOST_PIXELS
         pictures, seconds = [], []
-        palette = None
+        # A capture has every colour that boards have.
+        capture: Any = Position.start(Ruleset(columns=6)).sow(0)
+        palette = Image.fromarray(rgb(capture)).quantize(COLOURS)
         for picture, time in frames(record, laps=laps):
             image = Image.fromarray(picture)
-            if palette is None:
-                palette = image.quantize(COLOURS)
             pictures.append(image.quantize(palette=palette, dither=Image.Dither.NONE))
             seconds.append(int(1000 * time))
         with written_whole(path) as partial:

@@ -19,7 +19,18 @@ if TYPE_CHECKING:
 PAGES = pages()
 CONSOLES = [example for page in PAGES for example in examples(page, "console")]
 #: Programs of other projects that pages may call.
-OTHERS = {"cargo", "cd", "chromium", "jq", "pip", "printf", "python", "ray", "source", "tensorboard"}
+OTHERS = {
+    "cargo",
+    "cd",
+    "chromium",
+    "jq",
+    "pip",
+    "printf",
+    "python",
+    "ray",
+    "source",
+    "tensorboard",
+}
 #: What a shell may be told before the program.
 BEFORE = re.compile(r"^(?:(?:/usr/bin/)?time (?:-v )?|[A-Z_]+=\S+ )*")
 

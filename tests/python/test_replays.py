@@ -15,6 +15,7 @@ import pytest
 
 import endodoi as ed
 from endodoi.cli import main, make_parser
+from endodoi.pictures import rgb
 from endodoi.shown_game import game_data, move_data
 from played import endless_draw, play, positions_of
 
@@ -155,6 +156,14 @@ def test_a_gif_has_a_frame_for_every_lap_or_ply(tmp_path: Path) -> None:
         with image.open(tmp_path / "game.gif") as picture:
             assert picture.size == (384, 352)
             sizes[laps] = picture.n_frames
+            picture.seek(picture.n_frames - 1)
+            last: Any = positions_of(record)[-2].sow(record.moves[-1])
+            shown = np.asarray(picture.convert("RGB")).astype(int)
+            # Colours are rounded to those of the palette.
+            assert np.abs(shown - rgb(last)).mean() < 2
+            blue = (rgb(last) == (0x6C, 0xD4, 0xF5)).all(axis=-1)
+            assert blue.any()
+            assert np.abs(shown[blue] - (0x6C, 0xD4, 0xF5)).max() < 16
     assert sizes[False] == len(record) + 1
     assert sizes[None] > sizes[False]
 
@@ -243,8 +252,6 @@ def test_a_position_is_drawn_into_files(tmp_path: Path, capsys: pytest.CaptureFi
     assert out == f"{after}\n{after.to_text()}\n"
     assert svg.read_text() == before.sow(0)._repr_svg_()
     image: Any = pytest.importorskip("PIL.Image")
-    from endodoi.pictures import rgb  # noqa: PLC0415
-
     with image.open(png) as picture:
         assert np.array_equal(np.asarray(picture), rgb(before.sow(0)))
     assert (rgb(before.sow(0)) != rgb(after)).any()
