@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+import threading
 import webbrowser
 from typing import TYPE_CHECKING
 
@@ -201,7 +202,8 @@ def serve(game: Game, records: Records, options: argparse.Namespace) -> int:
     print(f"open {server.url}", flush=True)
     print("Ctrl-C ends the server", file=sys.stderr)
     if not options.no_browser:
-        webbrowser.open(server.url)
+        # A browser in this terminal would not return before it is left.
+        threading.Thread(target=webbrowser.open, args=(server.url,), daemon=True).start()
     try:
         server.serve()
     except KeyboardInterrupt:

@@ -13,8 +13,10 @@ from endodoi.shown_game import end_note, move_data, status_line, title
 
 try:
     import curses
-except ImportError:  # pragma: no cover - a system without it
-    curses = None  # type: ignore[assignment]
+except ImportError:  # pragma: no cover - not on every system
+    HAS_CURSES = False
+else:
+    HAS_CURSES = True
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -38,8 +40,14 @@ ENTER = (10, 13, ord(" "))
 
 
 def can_play() -> bool:
-    """Whether this system has what a game with keys needs."""
-    return curses is not None
+    """Whether this system and its terminal have what a game with keys needs."""
+    if not HAS_CURSES:
+        return False
+    try:
+        curses.setupterm()
+        return curses.tigetstr("cup") is not None
+    except curses.error:
+        return False
 
 
 class Left(Exception):  # noqa: N818 - no error
@@ -82,10 +90,9 @@ class Screen:
         self.line = ""
         self.hand: int | None = None
         self.marks: dict[int, int] = {}
-        curses.curs_set(0)
         window.keypad(True)
         with contextlib.suppress(curses.error):
-            curses.use_default_colors()
+            curses.curs_set(0)
 
     # ---- the picture
 

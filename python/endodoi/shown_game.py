@@ -160,8 +160,8 @@ def result_text(record: GameRecord) -> str:
 
 def rules_text(ruleset: Ruleset) -> str:
     """Return the rules in a few words: the size, and what is not the variant's default."""
-    usual = Ruleset(ruleset.variant).to_dict()
-    sizes = ("variant", "columns", "seeds_per_pit", "quiet_limit")
+    usual = Ruleset(ruleset.variant, columns=ruleset.columns).to_dict()
+    sizes = ("variant", "columns", "seeds_per_pit")
     changed = [
         f"{name.replace('_', ' ')} {value}"
         for name, value in ruleset.to_dict().items()

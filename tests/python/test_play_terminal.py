@@ -34,7 +34,9 @@ LEFT, RIGHT = b"\x1bOD", b"\x1bOC"
 class Terminal:
     """A terminal with the command in it, and what its screen shows."""
 
-    def __init__(self, folder: Path, *arguments: str, size: tuple[int, int] = (80, 24)) -> None:
+    def __init__(
+        self, folder: Path, *arguments: str, size: tuple[int, int] = (80, 24), kind: str = "xterm"
+    ) -> None:
         import pty  # noqa: PLC0415
         import termios  # noqa: PLC0415
 
@@ -51,7 +53,7 @@ class Terminal:
             stdout=self.theirs,
             stderr=self.theirs,
             cwd=folder,
-            env={**os.environ, "TERM": "xterm"},
+            env={**os.environ, "TERM": kind},
             start_new_session=True,
             preexec_fn=self.own_terminal,  # noqa: PLW1509 - no other thread is there
         )
@@ -120,9 +122,9 @@ class Terminal:
 def open_terminal(tmp_path: Path) -> Iterator[Callable[..., Terminal]]:
     opened: list[Terminal] = []
 
-    def start(*arguments: str, size: tuple[int, int] = (80, 24)) -> Terminal:
+    def start(*arguments: str, **options: Any) -> Terminal:
         pytest.importorskip("curses")
-        opened.append(Terminal(tmp_path, *arguments, size=size))
+        opened.append(Terminal(tmp_path, *arguments, **options))
         return opened[-1]
 
     yield start
@@ -287,6 +289,16 @@ def test_hints_saved_records_and_new_games(
     both = list(ed.replays.read_records(tmp_path / "endodoi-game-1.jsonl"))
     assert both[0] == saved
     assert both[1].moves[0] == 1
+
+
+@pytest.mark.parametrize("kind", ["dumb", "no-such-terminal"])
+def test_a_terminal_without_a_cursor_is_played_by_lines(
+    open_terminal: Callable[..., Terminal], kind: str
+) -> None:
+    terminal = open_terminal("--opponent", "greedy", "--columns", "3", kind=kind)
+    terminal.wait_for("South> ")
+    terminal.press(b"quit\n")
+    assert terminal.end() == 0
 
 
 # ---- lines

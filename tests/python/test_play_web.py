@@ -8,6 +8,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -213,6 +214,31 @@ def test_agents_of_the_rules_are_offered() -> None:
     assert not any("agent:" in name for name in opponents_of(ed.Ruleset(columns=3)))
     for name in opponents_of(agent.ruleset):
         assert Game(name, ruleset=agent.ruleset).choose() in range(6)
+
+
+def test_the_command_opens_the_browser_at_its_page(tmp_path: Path) -> None:
+    script = tmp_path / "browser.py"
+    script.write_text(
+        "import sys, pathlib, urllib.request\n"
+        "with urllib.request.urlopen(sys.argv[1], timeout=60) as answer:\n"
+        "    text = f'{answer.status} {answer.read()[:15].decode()}'\n"
+        "pathlib.Path('new.txt').write_text(text)\n"
+        "pathlib.Path('new.txt').rename('seen.txt')\n"
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-m", "endodoi", "play", "--opponent", "greedy", "--web"],
+        cwd=tmp_path,
+        env={**os.environ, "BROWSER": f"{sys.executable} {script} %s"},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    seen = tmp_path / "seen.txt"
+    end = time.monotonic() + 60
+    while not seen.exists() and time.monotonic() < end:
+        time.sleep(0.05)
+    os.kill(process.pid, signal.SIGINT)
+    assert process.wait(timeout=60) == 0
+    assert seen.read_text() == "200 <!DOCTYPE html>"
 
 
 def test_the_command_serves_until_ctrl_c_and_writes_the_record(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ import pytest
 import endodoi as ed
 from endodoi.cli import main, make_parser
 from endodoi.pictures import rgb
-from endodoi.shown_game import game_data, move_data
+from endodoi.shown_game import game_data, move_data, rules_text
 from played import endless_draw, play, positions_of
 
 if TYPE_CHECKING:
@@ -96,6 +96,13 @@ def test_ends_are_told_with_their_clause() -> None:
         record = ed.GameRecord.from_json(json.dumps(lost))
         assert re.match("North .* lost", game_data(record)["positions"][-1]["line"])
         assert "North" in ed.replay(record).svg()
+
+
+def test_rules_are_told_where_they_are_not_the_usual_ones() -> None:
+    assert rules_text(ed.Ruleset(columns=6)) == "en-dodoi, 2x6, 4 seeds in each pit"
+    rules = ed.Ruleset("cross-endodoi", lone_capture="taken", quiet_limit=9)
+    expected = "cross-endodoi, 2x6, 3 seeds in each pit, lone capture taken, quiet limit 9"
+    assert rules_text(rules) == expected
 
 
 def test_names_cannot_leave_their_place() -> None:
