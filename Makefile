@@ -109,13 +109,15 @@ docs: libtorch $(STAMPS)/build ## build the Rust documentation, check the pages;
 	$(BIN)/python python/tools/solved.py --check
 	$(BIN)/python python/tools/study_page.py --check
 	$(BIN)/python python/tools/agent_page.py --check
+	$(BIN)/python python/tools/benchmark_page.py --check
 	$(BIN)/python python/tools/links.py
 
-pages: $(STAMPS)/build ## write the pages of environments, solved boards, studies and agents
+pages: $(STAMPS)/build ## write the pages of environments, solved boards, studies, agents and the benchmark
 	$(BIN)/python python/tools/pages.py
 	$(BIN)/python python/tools/solved.py
 	$(BIN)/python python/tools/study_page.py
 	$(BIN)/python python/tools/agent_page.py
+	$(BIN)/python python/tools/benchmark_page.py
 
 digest: rust ## play the fixed games and compare their hash with the recorded one
 	cargo test $(LOCKED) --test digest -- --nocapture

@@ -1,7 +1,9 @@
-"""Tournaments between players; regret against perfect play."""
+"""Tournaments between players; regret against perfect play; the benchmark suite."""
 
+from endodoi.benchmark import benchmark
 from endodoi.books import balanced
 from endodoi.regret import Answer, Exam, Regret, RegretPart, regret
+from endodoi.report_card import CardComparison, ReportCard, stored_cards
 from endodoi.tournament import (
     Chunk,
     Games,
@@ -15,6 +17,7 @@ from endodoi.tournament import (
 
 __all__ = [
     "Answer",
+    "CardComparison",
     "Chunk",
     "Exam",
     "Games",
@@ -22,10 +25,13 @@ __all__ = [
     "PlayerStanding",
     "Regret",
     "RegretPart",
+    "ReportCard",
     "SouthStanding",
     "Standings",
     "Tournament",
     "balanced",
+    "benchmark",
     "regret",
+    "stored_cards",
     "tournament",
 ]

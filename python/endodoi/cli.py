@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from endodoi._core import Position, Ruleset, Sowing, __version__
 from endodoi.agent_commands import add_agents
 from endodoi.arena_commands import add_arena
+from endodoi.benchmark_commands import add_benchmark
 from endodoi.command_line import Parser, refuse_unknown
 from endodoi.doctor_commands import add_completion, add_doctor
 from endodoi.errors import ArgumentValueError, EndodoiError, MissingExtraError, TrainError
@@ -148,6 +149,7 @@ def make_parser() -> argparse.ArgumentParser:
     add_solve(commands, rules, position_of)
     add_regret(commands, rules, ruleset_of, printable)
     add_arena(commands, rules, ruleset_of, printable)
+    add_benchmark(commands, printable)
     add_tables(commands, rules, ruleset_of)
     add_studies(commands)
     add_agents(commands, printable)

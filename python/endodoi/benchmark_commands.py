@@ -1,0 +1,140 @@
+"""The command ``endodoi benchmark``."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from endodoi.benchmark import benchmark
+from endodoi.benchmark_suite import load_suite
+from endodoi.errors import ArenaError
+from endodoi.player_files import load_player
+from endodoi.report_card import ReportCard, stored_cards
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import TypeAlias
+
+    # argparse has no public name for it.
+    Commands: TypeAlias = argparse._SubParsersAction[argparse.ArgumentParser]  # noqa: SLF001
+
+__all__ = ["add_benchmark"]
+
+#: Status after a Ctrl-C.
+INTERRUPTED = 130
+
+EXAMPLES = """\
+examples:
+  endodoi benchmark --player greedy --part 2x6
+  endodoi benchmark --player mine.py:policy --small
+  endodoi benchmark --player mine.py:policy --out runs/card --against greedy alphabeta:4
+  endodoi benchmark --card runs/card/card.json --markdown
+
+mine.py:policy is the function policy(observations, action_masks) -> actions of the file mine.py; it
+tells the boards apart by the number of columns of the masks. --against takes files of cards and the
+players whose cards come with the package. With --out boards that are finished are not played again.
+"""
+
+
+def add_benchmark(commands: Commands, printable: Callable[[str], str]) -> None:
+    """Add the command that plays the benchmark suite.
+
+    Parameters
+    ----------
+    commands
+        Where it is added.
+    printable
+        What makes a text fit for the output.
+    """
+    parser = commands.add_parser(
+        "benchmark",
+        help="measure a player by the fixed suite and print its report card",
+        description="Plays the benchmark suite, a fixed set of boards, opponents and positions, "
+        "and prints a report card that can be compared with those of others.",
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.set_defaults(run=lambda options: benchmark_command(options, printable))
+    what = parser.add_mutually_exclusive_group(required=True)
+    what.add_argument(
+        "--player",
+        metavar="PLAYER",
+        help="random, greedy, perfect, alphabeta:N, mcts:N, agent:FILE_RUN_OR_NAME or FILE.py:NAME",
+    )
+    what.add_argument("--card", metavar="FILE", help="print this card instead of playing")
+    boards = [part.name for part in load_suite().parts]
+    parser.add_argument(
+        "--part",
+        nargs="+",
+        metavar="BOARD",
+        help=f"boards: {', '.join(boards)} (default: all)",
+    )
+    parser.add_argument(
+        "--small", action="store_true", help="20 games and 50 positions instead of 400 and 500"
+    )
+    parser.add_argument("--name", help="the player's name on the card")
+    parser.add_argument("--threads", type=int, help="threads (default: one for each core)")
+    parser.add_argument("--out", metavar="FOLDER", help="folder of the card; goes on by boards")
+    parser.add_argument(
+        "--against", nargs="+", default=[], metavar="CARD", help="put these cards beside it"
+    )
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="print the card as JSON")
+    form.add_argument("--markdown", action="store_true", help="print it as Markdown")
+
+
+def benchmark_command(options: argparse.Namespace, printable: Callable[[str], str]) -> int:
+    """Print the card of a player; after a Ctrl-C, that of the boards finished."""
+    others = [find_card(text) for text in options.against]
+    status = 0
+    try:
+        card = ReportCard.read(options.card) if options.card is not None else play(options)
+    except KeyboardInterrupt as interrupt:
+        finished = getattr(interrupt, "card", None)
+        if not isinstance(finished, ReportCard):
+            raise
+        card = finished
+        print(f"endodoi: interrupted after {len(card.parts)} boards", file=sys.stderr)
+        status = INTERRUPTED
+    if options.json:
+        cards = [card, *others]
+        print(json.dumps([one.to_dict() for one in cards]) if others else card.to_json())
+        return status
+    shown = card.compare(*others) if others else card
+    print(shown.to_markdown().rstrip("\n") if options.markdown else printable(str(shown)))
+    return status
+
+
+def play(options: argparse.Namespace) -> ReportCard:
+    """Play the suite."""
+    return benchmark(
+        load_player(options.player),
+        parts=options.part,
+        scale="small" if options.small else "full",
+        name=options.player if options.name is None else options.name,
+        num_threads=options.threads,
+        out=options.out,
+    )
+
+
+def find_card(text: str) -> ReportCard:
+    """Return the card of a file, or the one that comes with the package for a player.
+
+    Raises
+    ------
+    ArenaError
+        If there is neither.
+    """
+    if Path(text).is_file():
+        return ReportCard.read(text)
+    stored = stored_cards()
+    if text not in stored:
+        raise ArenaError(
+            f"card is {text!r}, expected a file or one of {', '.join(stored)}",
+            field="card",
+            value=text,
+        )
+    return stored[text]
