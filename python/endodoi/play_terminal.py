@@ -114,6 +114,8 @@ class Screen:
         height, width = self.window.getmaxyx()
         self.window.erase()
         lines = self.picture(width)
+        if len(lines) > height:
+            lines = [line for line in lines if line]
         needed = len(lines)
         if needed > height or width < self.least_width():
             text = f"make the window larger: {self.least_width()} x {needed} at least"
@@ -163,7 +165,7 @@ class Screen:
             places = range(first, min(first + band, self.columns))
             upper = [2 * self.columns - 1 - place for place in places]
             lower = list(places)
-            if self.hinted and self.game.position.to_move == "north":
+            if self.is_hinted(upper):
                 lines.append(self.hint_row(upper, cell))
             lines += [
                 self.label_row("North", upper, cell),
@@ -171,7 +173,7 @@ class Screen:
                 self.seed_row(lower, cell),
                 self.label_row("South", lower, cell),
             ]
-            if self.hinted and self.game.position.to_move == "south":
+            if self.is_hinted(lower):
                 lines.append(self.hint_row(lower, cell))
             lines.append([])
         if len(lines) > 1 and not lines[-1]:
@@ -218,6 +220,12 @@ class Screen:
             text = str(self.pits[pit])
             parts += [(" " * (cell - 1 - len(text)), 0), (text, style), (" ", 0)]
         return parts
+
+    def is_hinted(self, pits: list[int]) -> bool:
+        """Whether something is known of the moves of some of these pits."""
+        side = 0 if self.game.position.to_move == "south" else 1
+        known = self.hinted.values if self.hinted else {}
+        return any(pit // self.columns == side and pit % self.columns in known for pit in pits)
 
     def hint_row(self, pits: list[int], cell: int) -> list[tuple[str, int]]:
         """Return what is known of the moves of pits."""

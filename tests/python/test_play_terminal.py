@@ -253,6 +253,12 @@ def test_a_large_board_follows_the_size_of_the_window(
     terminal.press(b"31")
     terminal.press(b"\n")
     terminal.wait_for("North sows column")
+    terminal.press(b"h")
+    terminal.wait_for("column .* looks best")
+    terminal.set_size(80, 19)
+    os.kill(terminal.process.pid, signal.SIGWINCH)
+    # Empty lines give way.
+    terminal.wait_for("column .* looks best")
     for width, height, shown in ((40, 20, "window larger"), (250, 24, r"\[1\].*\[49\]")):
         terminal.set_size(width, height)
         os.kill(terminal.process.pid, signal.SIGWINCH)
