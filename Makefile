@@ -61,7 +61,7 @@ PYTHON_CARGO := env PYO3_PYTHON="$(CURDIR)/$(BIN)/python" cargo
 
 .PHONY: help train build libtorch test test-core test-rust test-train test-python test-browser test-ecosystem \
 	fmt fmt-check lint lint-rust lint-python docs pages digest differential bench bench-instructions \
-	notebooks ci clean distclean
+	notebooks notebooks-full ci clean distclean
 
 help: ## list the doors
 	@echo 'make DOOR, where DOOR is one of'
@@ -101,10 +101,11 @@ fmt: $(STAMPS)/checks ## format the Rust and Python sources
 
 lint: lint-rust lint-python ## check sources, types and stubs; every warning is an error
 
-docs: libtorch $(STAMPS)/build ## build the Rust documentation, check the pages; every warning is an error
+docs: libtorch $(STAMPS)/checks ## build the reference of Rust and Python, check the pages; every warning is an error
 	RUSTDOCFLAGS='-D warnings' cargo doc $(LOCKED) --no-deps --lib
 	RUSTDOCFLAGS='-D warnings' $(PYTHON_CARGO) doc $(LOCKED) --no-deps --lib --features python
 	RUSTDOCFLAGS='-D warnings' $(TRAIN_CARGO) doc $(LOCKED) --no-deps --lib --features train
+	$(BIN)/python python/tools/reference.py
 	$(BIN)/python python/tools/pages.py --check
 	$(BIN)/python python/tools/solved.py --check
 	$(BIN)/python python/tools/study_page.py --check
@@ -135,13 +136,16 @@ bench: $(STAMPS)/build $(if $(filter-out 0,$(PEERS)),$(STAMPS)/peers) ## measure
 bench-instructions: $(STAMPS)/venv rust ## count the instructions of a ply and a lap with Callgrind
 	@$(BIN)/python tests/benches/counts.py $(if $(BOARDS),--boards $(BOARDS))
 
-notebooks: $(STAMPS)/checks ## run the notebooks in small
-	@shopt -s nullglob; for notebook in notebooks/*.ipynb; do \
-		echo "running $$notebook"; \
-		ENDODOI_SMALL=1 $(BIN)/jupyter execute --timeout=600 "$$notebook"; \
-	done; echo 'all notebooks ran'
+# The trainer that the tests have built, if they have; else the one there is, or none.
+TEST_TRAINER = $(if $(wildcard $(TARGET)/debug/endodoi-train),ENDODOI_TRAIN="$(TARGET)/debug/endodoi-train")
 
-ci: fmt-check lint docs digest notebooks test differential ecosystem-where-it-fits ## do what must pass before a change lands
+notebooks: $(STAMPS)/checks ## run the notebooks in small
+	@$(TEST_TRAINER) $(BIN)/python python/tools/notebooks.py
+
+notebooks-full: $(STAMPS)/checks ## run the notebooks in full and store what they show
+	@$(BIN)/python python/tools/notebooks.py --write
+
+ci: fmt-check lint docs digest test notebooks differential ecosystem-where-it-fits ## do what must pass before a change lands
 	@echo 'everything passed'
 
 clean: ## remove what was compiled; .venv and .libtorch stay (distclean removes them too)

@@ -6,7 +6,6 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from endodoi.completion import SHELLS, script
-from endodoi.doctor import examine
 
 if TYPE_CHECKING:
     import argparse
@@ -74,6 +73,9 @@ def completion_command(options: argparse.Namespace, parser: argparse.ArgumentPar
 
 def doctor_command(options: argparse.Namespace) -> int:
     """Print what is installed; the status tells whether something is broken."""
+    # Imports what no other command needs.
+    from endodoi.doctor import examine  # noqa: PLC0415
+
     found = examine()
     if options.json:
         print(json.dumps(found, indent=1))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import sys
 import threading
-import webbrowser
 from typing import TYPE_CHECKING
 
 from endodoi.errors import ArgumentValueError
@@ -14,7 +13,6 @@ from endodoi.play_game import Game
 from endodoi.play_lines import play_lines
 from endodoi.play_records import Records
 from endodoi.play_terminal import can_play, play_terminal
-from endodoi.play_web import PlayServer
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -198,6 +196,11 @@ def names_rules(options: argparse.Namespace) -> bool:
 
 def serve(game: Game, records: Records, options: argparse.Namespace) -> int:
     """Serve a game to the browser until a Ctrl-C."""
+    # Imports what no other command needs.
+    import webbrowser  # noqa: PLC0415
+
+    from endodoi.play_web import PlayServer  # noqa: PLC0415
+
     server = PlayServer(game, port=options.port, records=records)
     print(f"open {server.url}", flush=True)
     print("Ctrl-C ends the server", file=sys.stderr)

@@ -29,6 +29,10 @@ def test_a_fresh_shell_imports_the_package_with_its_ids_and_without_torch() -> N
         "import sys, endodoi, gymnasium;"
         "assert 'endodoi/EnGehe-v0' in gymnasium.registry;"
         "assert not {'torch', 'matplotlib', 'pettingzoo'} & set(sys.modules);"
+        # Imported on first use: what is not needed costs no time.
+        "assert not {'endodoi.simulation', 'endodoi.training'} & set(sys.modules);"
+        "assert endodoi.simulate is sys.modules['endodoi.simulation'].simulate;"
+        "assert {'simulate', 'arena', 'torch', 'Env'} <= set(dir(endodoi));"
         "print(endodoi.__version__)"
     )
     # Nothing of the environment but what finds the package where it is not installed.
