@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
@@ -36,19 +37,20 @@ def test_a_script_knows_commands_options_and_words(
         assert done.returncode == 0
 
 
+#: Words of a line, and what stands for the last of them.
+LINES = [
+    (["endodoi", "sim"], {"simulate"}),
+    (["endodoi", "tables", ""], {"build", "verify", "info"}),
+    (["endodoi", "simulate", "--seeds"], {"--seeds-per-pit"}),
+    (["endodoi", "simulate", "--variant", ""], {"en-dodoi", "en-gehe", "cross-endodoi"}),
+    (["endodoi", "simulate", "--south", "gr"], {"greedy"}),
+    (["endodoi", "tables", "info", "en-d"], {"en-dodoi-2x4.edt"}),
+    (["endodoi", "completion", "f"], {"fish"}),
+]
+
+
 @pytest.mark.skipif(shutil.which("bash") is None, reason="there is no bash")
-@pytest.mark.parametrize(
-    ("words", "expected"),
-    [
-        (["endodoi", "sim"], {"simulate"}),
-        (["endodoi", "tables", ""], {"build", "verify", "info"}),
-        (["endodoi", "simulate", "--seeds"], {"--seeds-per-pit"}),
-        (["endodoi", "simulate", "--variant", ""], {"en-dodoi", "en-gehe", "cross-endodoi"}),
-        (["endodoi", "simulate", "--south", "gr"], {"greedy"}),
-        (["endodoi", "tables", "info", "en-d"], {"en-dodoi-2x4.edt"}),
-        (["endodoi", "completion", "f"], {"fish"}),
-    ],
-)
+@pytest.mark.parametrize(("words", "expected"), LINES)
 def test_bash_completes_the_word_before_the_cursor(
     words: list[str], expected: set[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -67,6 +69,28 @@ def test_bash_completes_the_word_before_the_cursor(
     )
     assert done.stderr == ""
     assert set(done.stdout.split()) - {"-h", "--help"} == expected
+
+
+@pytest.mark.skipif(shutil.which("fish") is None, reason="there is no fish")
+@pytest.mark.parametrize(("words", "expected"), LINES)
+def test_fish_completes_the_word_before_the_cursor(
+    words: list[str], expected: set[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "en-dodoi-2x4.edt").touch()
+    (tmp_path / "endodoi.fish").write_text(script("fish", capsys), encoding="utf-8")
+    program = f"source endodoi.fish; complete -C '{' '.join(words)}'"
+    environment = {**os.environ, "HOME": str(tmp_path)}
+    done = subprocess.run(
+        ["fish", "--no-config", "-c", program],
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert done.returncode == 0
+    assert {line.split("\t")[0] for line in done.stdout.splitlines()} == expected
 
 
 def test_without_the_library_the_extra_is_named(
