@@ -62,6 +62,7 @@ def run(path: Path, *, write: bool) -> bool:
             timeout=PATIENCE,
             kernel_name="python3",
             record_timing=False,
+            coalesce_streams=True,
             resources={"metadata": {"path": folder}},
         )
         try:
