@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import time
 from typing import TYPE_CHECKING, Any
@@ -147,6 +148,44 @@ def test_after_k_plies_the_board_is_that_of_the_core(
     assert page.find("#note").text
     page.run("document.querySelectorAll('#moves button')[arguments[0]].click()", 2)
     assert page.shows(positions[3])
+
+
+@pytest.mark.parametrize(
+    "ruleset",
+    [
+        ed.Ruleset("en-gehe"),
+        ed.Ruleset("cross-endodoi"),
+        ed.Ruleset(columns=3, lone_capture="taken"),
+    ],
+)
+def test_sowings_are_shown_as_the_core_sows_them(
+    page: Page, tmp_path: Path, ruleset: ed.Ruleset
+) -> None:
+    record = play(ruleset)
+    show(page, tmp_path, record)
+    # The steps of every move, without the pictures of them.
+    script = """
+        const [game] = JSON.parse(document.getElementById("games").textContent);
+        const nothing = () => {};
+        const pictures = { paintSeeds: nothing, paintTray: nothing, mark: nothing };
+        const board = { columns: game.columns, ...pictures };
+        return game.moves.map((move, ply) => {
+            const { pits, captured } = game.positions[ply];
+            const moving = { pits: [...pits], captured: [...captured] };
+            const steps = Board.prototype.steps.call(board, move);
+            for (const step of steps) {
+                Board.prototype.take.call(board, step, move, moving);
+            }
+            return [moving.pits, moving.captured, steps.every(({ hand }) => hand >= 0)];
+        });
+    """
+    shown = page.run(script)
+    assert len(shown) == len(record)
+    for (pits, captured, counted), after in zip(shown, positions_of(record)[1:], strict=True):
+        assert counted
+        if not after.is_over:
+            assert pits == after.board.reshape(-1).tolist()
+            assert captured == list(after.captured)
 
 
 def test_buttons_and_keys_lead_through_a_game(page: Page, tmp_path: Path) -> None:
@@ -336,6 +375,27 @@ def test_a_game_is_played_by_clicks_and_keys(page: Page, server: PlayServer) -> 
     page.set_size(400, 900)
     page.run("return new Promise(done => requestAnimationFrame(() => setTimeout(done, 50)))")
     assert page.fits()
+
+
+def test_a_game_is_played_to_its_end(page: Page, server: PlayServer) -> None:
+    rules = ed.Ruleset(columns=3, seeds_per_pit=2)
+    server.table.game = Game("greedy", ruleset=rules)
+    page.driver.get(server.url)
+    page.run("document.getElementById('speed').selectedIndex = 5")
+    for control in page.driver.find_elements("css selector", "button, select, input, .hit[role]"):
+        assert control.accessible_name
+    for _ in range(rules.quiet_limit):
+        page.wait(lambda: idle(page))
+        game = server.table.game
+        assert page.shows(game.position)
+        if game.position.is_over:
+            break
+        page.find(f'[data-hit="{game.position.legal_moves()[0]}"]').click()
+    assert server.table.game.position.is_over
+    assert re.search(r"\(E[13]\)", page.find("#note").text)
+    assert not page.driver.find_elements("css selector", ".hit[role]")
+    record = page.run("return fetch('record.jsonl').then(answer => answer.text())")
+    assert ed.GameRecord.from_json(record.strip()) == server.table.game.record()
 
 
 def test_another_game_begins_and_refusals_are_told(page: Page, server: PlayServer) -> None:
