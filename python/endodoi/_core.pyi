@@ -470,7 +470,20 @@ class Exam:
         num_threads: _Whole | None = None,
         table: EndgameTable | None = None,
         progress: Callable[[int], object] | None = None,
+        places: tuple[int, int] | None = None,
     ) -> Exam: ...
+    @staticmethod
+    def join(parts: list[Exam]) -> Exam: ...
+    @staticmethod
+    def from_text(
+        text: str,
+        ruleset: Ruleset,
+        positions: int,
+        seed: int,
+        reference: str,
+        num_threads: int | None = None,
+    ) -> Exam: ...
+    def to_text(self) -> str: ...
     @property
     def reference(self) -> str: ...
     @property
@@ -483,6 +496,10 @@ class Exam:
         *,
         progress: Callable[[int], object] | None = None,
     ) -> tuple[str, str, list[tuple[int, int, bool, str]]]: ...
+    def grade_columns(
+        self, player: str, columns: list[int]
+    ) -> tuple[str, str, list[tuple[int, int, bool, str]]]: ...
+    def __reduce__(self) -> tuple[Callable[..., Exam], tuple[Any, ...]]: ...
 
 @final
 class Tournament:

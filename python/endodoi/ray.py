@@ -15,5 +15,6 @@ if find_spec("ray") is None:
     raise missing("ray", "ray")
 
 from endodoi.ray_simulation import simulate
+from endodoi.ray_training import train
 
-__all__ = ["simulate"]
+__all__ = ["simulate", "train"]

@@ -245,21 +245,38 @@ def train(
         "out": out,
         "resume": resume,
     }
+    shown = shown_by(progress)
+    result = run_trainer(option_words(values, settings, progress, shown), shown)
+    if plot:
+        draw_result(result)
+    return result
+
+
+def option_words(
+    values: Mapping[str, object],
+    settings: Mapping[str, Any] | None,
+    progress: object,
+    shown: Shown | None,
+) -> list[str]:
+    """Write options as the program reads them; those that are None are left out."""
     arguments = [f"--{name}={value}" for name, value in values.items() if value is not None]
     arguments += [f"--set={setting}" for setting in setting_lines(settings or {})]
-    shown = shown_by(progress)
     if progress is False:
         arguments.append("--quiet")
     elif shown is not None:
         arguments.append("--progress=json")
-    result = run_trainer(arguments, shown)
-    if plot and result.metrics.exists():
-        try:
-            draw_learning_curve(result.run)
-            write_report(result.run)
-        except MissingExtraError as error:
-            print(f"no learning curve: {error}", file=sys.stderr)  # noqa: T201
-    return result
+    return arguments
+
+
+def draw_result(result: TrainResult) -> None:
+    """Draw the learning curve of a run and write its report, if matplotlib is installed."""
+    if not result.metrics.exists():
+        return
+    try:
+        draw_learning_curve(result.run)
+        write_report(result.run)
+    except MissingExtraError as error:
+        print(f"no learning curve: {error}", file=sys.stderr)  # noqa: T201
 
 
 def setting_lines(settings: Mapping[str, Any], before: str = "") -> Iterator[str]:
@@ -295,17 +312,52 @@ def run_trainer(arguments: Sequence[str], shown: Shown | None = None) -> TrainRe
     TrainError
         If the program is not found, fails, or does not say where the run is.
     """
+    for line in watch_program(arguments, shown):
+        for pattern in RUN_LINES:
+            if match := pattern.match(line):
+                finished = pattern is RUN_LINES[0]
+                return TrainResult(Path(match["path"]), finished)
+    raise TrainError(f"{PROGRAM} did not say where its run is", status=0)
+
+
+def watch_program(
+    arguments: Sequence[str],
+    shown: Shown | None = None,
+    started: Callable[[subprocess.Popen[str]], object] | None = None,
+) -> list[str]:
+    """Run the program with these arguments and return the lines of its output.
+
+    Parameters
+    ----------
+    arguments : sequence of str
+    shown : Shown, optional
+        Shows its progress; without it the program does so itself, in this terminal.
+    started : callable, optional
+        Is told of the process when it has started. The program then has an input that is closed
+        when this process ends.
+
+    Raises
+    ------
+    TrainError
+        If the program is not found, or fails.
+    """
     program = find_trainer()
     sys.stdout.flush()
     # In a session of its own, the program hears of Ctrl-C once, from here, wherever it came from.
     with (
         subprocess.Popen(
-            [program, *arguments], stdout=subprocess.PIPE, text=True, start_new_session=True
+            [program, *arguments],
+            stdin=None if started is None else subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
         ) as process,
         forwarded_signals(process),
         shown or nullcontext(),
     ):
         try:
+            if started is not None:
+                started(process)
             lines = list(shown_lines(process, shown))
         except BaseException:
             stop(process)
@@ -314,12 +366,7 @@ def run_trainer(arguments: Sequence[str], shown: Shown | None = None) -> TrainRe
         status = process.returncode
         how = f"was ended by signal {-status}" if status < 0 else f"failed with status {status}"
         raise TrainError(f"{PROGRAM} {how}", status=status)
-    for line in lines:
-        for pattern in RUN_LINES:
-            if match := pattern.match(line):
-                finished = pattern is RUN_LINES[0]
-                return TrainResult(Path(match["path"]), finished)
-    raise TrainError(f"{PROGRAM} did not say where its run is", status=0)
+    return lines
 
 
 def find_trainer() -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 from endodoi.errors import MissingExtraError
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     import argparse
 
     from endodoi.cli import Commands
+    from endodoi.training import TrainResult
 
 __all__ = ["add_training", "train_command"]
 
@@ -62,6 +64,12 @@ def add_training(commands: Commands) -> None:
     train.set_defaults(run=train_command)
     for name, help_ in OPTIONS.items():
         train.add_argument(f"--{name}", help=help_, metavar=PLACES.get(name))
+    cluster = train.add_argument_group("on a Ray cluster (pip install 'endodoi[ray]')")
+    cluster.add_argument(
+        "--ray", metavar="ADDRESS", help="actors play on a cluster: auto, local or an address"
+    )
+    cluster.add_argument("--actors", type=int, help="actors (default: as there is room for now)")
+    cluster.add_argument("--actor-threads", type=int, help="threads of an actor (default 1)")
     report = commands.add_parser(
         "report",
         help="write the report of a training run",
@@ -79,14 +87,38 @@ def add_training(commands: Commands) -> None:
 def train_command(options: argparse.Namespace) -> int:
     """Train an agent, draw its learning curve and write its report."""
     given = {name: getattr(options, name) for name in OPTIONS}
-    arguments = [f"--{name}={value}" for name, value in given.items() if value is not None]
-    result = run_trainer([*arguments, *options.rest])
+    if options.ray is not None:
+        result = train_on_cluster(options, given)
+    else:
+        result = run_trainer([*words_of(given), *options.rest])
     try:
         print(f"picture:        {draw_learning_curve(result.run)}")
         print(f"report:         {write_report(result.run)}")
     except MissingExtraError as error:
         print(f"endodoi: no picture of the learning curve: {error}", file=sys.stderr)
     return 0
+
+
+def words_of(given: dict[str, str | None]) -> list[str]:
+    """Write options as the program reads them."""
+    return [f"--{name}={value}" for name, value in given.items() if value is not None]
+
+
+def train_on_cluster(options: argparse.Namespace, given: dict[str, str | None]) -> TrainResult:
+    """Train with actors on a Ray cluster."""
+    # Without Ray the first one names the extra.
+    import_module("endodoi.ray")
+    training = import_module("endodoi.ray_training")
+    run = training.run_folder(given.pop("out"), given.pop("resume"))
+    trained: TrainResult = training.learn(
+        run,
+        [*words_of(given), *options.rest],
+        None,
+        actors=options.actors,
+        actor_threads=options.actor_threads or 1,
+        address=options.ray,
+    )
+    return trained
 
 
 def report_command(options: argparse.Namespace) -> int:

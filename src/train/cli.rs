@@ -121,6 +121,13 @@ struct ShownArgs {
 }
 
 #[derive(Debug, Args)]
+struct AttachedArgs {
+    /// End when the standard input is closed, as when the program that started this one is gone
+    #[arg(long)]
+    attached: bool,
+}
+
+#[derive(Debug, Args)]
 struct RunArgs {
     #[command(flatten)]
     given: SettingArgs,
@@ -143,6 +150,8 @@ struct LearnArgs {
     run: PathBuf,
     #[command(flatten)]
     given: SettingArgs,
+    #[command(flatten)]
+    life: AttachedArgs,
 }
 
 #[derive(Debug, Args)]
@@ -167,6 +176,8 @@ struct SelfPlayArgs {
     wait: u64,
     #[command(flatten)]
     shown: ShownArgs,
+    #[command(flatten)]
+    life: AttachedArgs,
 }
 
 #[derive(Debug, Args)]
@@ -240,6 +251,21 @@ fn one_setting(text: &str) -> Result<toml::Table, String> {
     let read = text.parse::<toml::Table>().ok().or_else(quoted);
     read.filter(|table| !table.is_empty())
         .ok_or_else(|| "expected KEY=VALUE, as optimiser.batch=256".to_owned())
+}
+
+impl AttachedArgs {
+    /// Sets a flag when the standard input is closed, if that is asked for.
+    fn stop_with_input(&self, stop: &Arc<AtomicBool>) {
+        if !self.attached {
+            return;
+        }
+        let flag = Arc::clone(stop);
+        thread::spawn(move || {
+            // An input that cannot be read is as good as closed.
+            let _ = std::io::copy(&mut std::io::stdin().lock(), &mut std::io::sink());
+            flag.store(true, Ordering::Relaxed);
+        });
+    }
 }
 
 impl ShownArgs {
@@ -351,6 +377,7 @@ fn train(args: &RunArgs) -> Result<(), TrainError> {
 /// Starts a run for which actors play, or goes on with it.
 fn learn(args: &LearnArgs) -> Result<(), TrainError> {
     let stop = stop_on_interrupt()?;
+    args.life.stop_with_input(&stop);
     let (path, given) = (&args.run, &args.given);
     let file = path.join("config.toml");
     let mut run = if file.exists() {
@@ -406,6 +433,7 @@ fn train_and_show(
 /// Plays for a run until it is finished.
 fn self_play(args: &SelfPlayArgs) -> Result<(), TrainError> {
     let stop = stop_on_interrupt()?;
+    args.life.stop_with_input(&stop);
     let folder = joined(&args.run, Duration::from_secs(args.wait), &stop)?;
     let mut options = toml::Table::new();
     if let Some(workers) = args.workers {

@@ -8,6 +8,7 @@ use clap::ValueEnum;
 use serde_json::json;
 
 use super::metrics::{Best, Merit, RegretScore, Report, Scores};
+use super::queue::QueueReport;
 
 /// Time between two lines where the output is no terminal.
 const PLAIN_EVERY: Duration = Duration::from_secs(10);
@@ -124,6 +125,7 @@ impl Progress {
     fn parts_of(&self, report: &Report) -> Vec<String> {
         let mut parts = vec![time_of(report), speed_of(report)];
         parts.extend(losses_of(report));
+        parts.extend(report.queue.as_ref().map(queue_of));
         if let Some(scores) = &self.scores {
             let each = scores.score.iter();
             let each: Vec<String> = each
@@ -238,6 +240,24 @@ fn losses_of(report: &Report) -> Option<String> {
     }
 }
 
+/// Writes how the queue stands, and how old the weights of its chunks were.
+fn queue_of(queue: &QueueReport) -> String {
+    let mut text = format!(
+        "queue: {} actors, {} chunks waiting",
+        queue.actors, queue.waiting
+    );
+    // Writing to a String cannot fail.
+    if let (Some(mean), Some(most)) = (queue.staleness, queue.staleness_max) {
+        let _ = write!(text, ", {mean:.0} steps old, at most {most}");
+    }
+    for (count, what) in [(queue.stale, "dropped"), (queue.refused, "refused")] {
+        if count > 0 {
+            let _ = write!(text, ", {count} {what}");
+        }
+    }
+    text
+}
+
 fn clock(seconds: f64) -> String {
     let whole = seconds.round() as u64;
     let (hours, minutes, seconds) = (whole / 3600, whole / 60 % 60, whole % 60);
@@ -334,6 +354,35 @@ mod tests {
             ..report()
         };
         assert_eq!(parts(&[plain])[2..], ["loss 0.500"]);
+    }
+
+    #[test]
+    fn a_learner_of_a_queue_shows_how_it_stands() {
+        let queue = QueueReport {
+            waiting: 3,
+            actors: 2,
+            chunks: 40,
+            ..QueueReport::default()
+        };
+        let shown = |queue: QueueReport| {
+            let report = Report {
+                queue: Some(queue),
+                ..report()
+            };
+            parts(&[report])[2].clone()
+        };
+        assert_eq!(shown(queue.clone()), "queue: 2 actors, 3 chunks waiting");
+        let aged = QueueReport {
+            stale: 4,
+            refused: 1,
+            staleness: Some(96.6),
+            staleness_max: Some(210),
+            ..queue
+        };
+        assert_eq!(
+            shown(aged),
+            "queue: 2 actors, 3 chunks waiting, 97 steps old, at most 210, 4 dropped, 1 refused"
+        );
     }
 
     #[test]

@@ -18,6 +18,9 @@ struct Document {
     ruleset: Ruleset,
     seed: u64,
     reference: String,
+    /// The place of the first question and questions of the whole exam, in a part of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    part: Option<[u32; 2]>,
     questions: Vec<Row>,
 }
 
@@ -47,6 +50,9 @@ impl Exam {
             ruleset: self.config.ruleset,
             seed: self.config.seed,
             reference: self.config.reference.to_string(),
+            part: self
+                .is_part()
+                .then_some([self.first, self.config.positions]),
             questions: self.questions.iter().map(row).collect(),
         };
         serde_json::to_string(&document).map_err(|error| refused(&error))
@@ -66,11 +72,18 @@ impl Exam {
                 read.format, read.format_version
             )));
         }
+        let questions = read.questions.len();
+        let [first, positions] = read.part.unwrap_or([0, questions as u32]);
+        if u64::from(first) + questions as u64 > u64::from(positions) {
+            return Err(refused(&format!(
+                "{questions} questions from place {first} on, in an exam of {positions}"
+            )));
+        }
         let asked = (
             read.ruleset,
             read.seed,
             read.reference.as_str(),
-            read.questions.len(),
+            positions as usize,
         );
         let reference = config.reference.to_string();
         let wanted = (
@@ -88,10 +101,17 @@ impl Exam {
         let questions = read.questions.iter();
         Ok(Exam {
             config: *config,
+            first,
             questions: questions
                 .map(|row| question(row, &config.ruleset))
                 .collect::<Result<_, _>>()?,
         })
+    }
+}
+
+impl Exam {
+    fn is_part(&self) -> bool {
+        self.questions.len() < self.config.positions as usize
     }
 }
 

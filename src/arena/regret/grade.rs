@@ -122,16 +122,17 @@ impl Exam {
             })?;
         let mut answers = Vec::with_capacity(self.questions.len());
         for questions in self.questions.chunks(TOGETHER) {
-            let first = answers.len() as u64;
+            let first = u64::from(self.first) + answers.len() as u64;
             let columns = threads.install(|| self.ask(policy, questions, first))?;
             for (question, column) in questions.iter().zip(columns) {
                 answers.push(
-                    answer(question, column).ok_or_else(|| illegal(policy, question, column))?,
+                    answer(question, column)
+                        .ok_or_else(|| illegal(&policy.name(), question, column))?,
                 );
             }
             let progress = ExamProgress {
                 done: answers.len() as u32,
-                positions: self.config.positions,
+                positions: self.questions.len() as u32,
             };
             if watch(progress).is_break() {
                 return Err(RegretError::Stopped {
@@ -141,6 +142,21 @@ impl Exam {
             }
         }
         Ok(self.sum_up(policy.name(), answers))
+    }
+
+    /// Sums up what the columns lose that a player chose in the positions, as [`Exam::grade`] does
+    /// with those that it asks for.
+    ///
+    /// # Errors
+    /// [`RegretError::Illegal`] for a column that is not legal, or that is missing: it counts as
+    /// column 255.
+    pub fn sum_up_columns(&self, player: &str, columns: &[u8]) -> Result<Regret, RegretError> {
+        let columns = columns.iter().copied().chain(std::iter::repeat(u8::MAX));
+        let answers = self.questions.iter().zip(columns);
+        let answers = answers.map(|(question, column)| {
+            answer(question, column).ok_or_else(|| illegal(player, question, column))
+        });
+        Ok(self.sum_up(player.to_owned(), answers.collect::<Result<_, _>>()?))
     }
 
     fn ask(
@@ -190,9 +206,9 @@ fn answer(question: &Question, column: u8) -> Option<Answer> {
     })
 }
 
-fn illegal(policy: &dyn Policy, question: &Question, column: u8) -> RegretError {
+fn illegal(player: &str, question: &Question, column: u8) -> RegretError {
     RegretError::Illegal {
-        name: policy.name(),
+        name: player.to_owned(),
         column,
         position: question.position.to_string(),
         legal: question.position.legal_moves().iter().collect(),

@@ -38,7 +38,7 @@ mod reference;
 pub use grade::{Answer, Phase, Regret, RegretPart, regret_table};
 pub use reference::Reference;
 
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 
 use thiserror::Error;
@@ -153,6 +153,16 @@ pub enum RegretError {
     /// The player fails.
     #[error(transparent)]
     Player(#[from] PolicyError),
+    /// No part of the exam, or not the next one.
+    #[error("positions {first} to {last}: expected the next part of an exam of {positions}")]
+    Part {
+        /// The first position.
+        first: u32,
+        /// The position after the last.
+        last: u32,
+        /// Positions of the exam.
+        positions: u32,
+    },
     /// The player chose a column that is not legal.
     #[error("player {name} chose column {column} in {position}, where {legal:?} are legal")]
     Illegal {
@@ -233,6 +243,8 @@ impl Question {
 #[derive(Clone, Debug)]
 pub struct Exam {
     config: ExamConfig,
+    /// The place of the first question, in a part of an exam.
+    first: u32,
     questions: Vec<Question>,
 }
 
@@ -255,13 +267,81 @@ impl Exam {
         table: Option<Arc<EndgameTable>>,
         watch: &mut WatchExam<'_>,
     ) -> Result<Exam, RegretError> {
+        Exam::draw_part(config, 0..config.positions, table, watch)
+    }
+
+    /// Draws an exam as [`Exam::draw`] does and values some of its positions, so that several
+    /// machines can value it together: [`Exam::join`] makes it whole.
+    ///
+    /// # Errors
+    /// As [`Exam::draw`]; [`RegretError::Part`] when there are no such positions.
+    pub fn draw_part(
+        config: &ExamConfig,
+        places: Range<u32>,
+        table: Option<Arc<EndgameTable>>,
+        watch: &mut WatchExam<'_>,
+    ) -> Result<Exam, RegretError> {
         config.check()?;
-        let positions = positions::draw(&config.ruleset, config.positions, config.seed)?;
-        let questions = reference::value(config, table, &positions, watch)?;
+        if places.is_empty() || places.end > config.positions {
+            return Err(RegretError::Part {
+                first: places.start,
+                last: places.end,
+                positions: config.positions,
+            });
+        }
+        let mut positions = positions::draw(&config.ruleset, places.end, config.seed)?;
+        positions.drain(..places.start as usize);
         Ok(Exam {
             config: *config,
-            questions,
+            first: places.start,
+            questions: reference::value(config, table, &positions, watch)?,
         })
+    }
+
+    /// Joins parts of an exam, in order and without a gap, to one.
+    ///
+    /// # Errors
+    /// [`RegretError::Part`] for the first part that does not begin where the one before ends, or
+    /// is of another exam; the part of no positions where there is none.
+    pub fn join(parts: impl IntoIterator<Item = Exam>) -> Result<Exam, RegretError> {
+        let mut parts = parts.into_iter();
+        let nothing = RegretError::Part {
+            first: 0,
+            last: 0,
+            positions: 0,
+        };
+        let mut whole = parts.next().ok_or(nothing)?;
+        for part in parts {
+            let next = whole.first + whole.questions.len() as u32;
+            if part.first != next || !part.is_of(&whole) {
+                return Err(RegretError::Part {
+                    first: part.first,
+                    last: part.first + part.questions.len() as u32,
+                    positions: whole.config.positions,
+                });
+            }
+            whole.questions.extend(part.questions);
+        }
+        Ok(whole)
+    }
+
+    /// Tells whether both ask the same of their players.
+    fn is_of(&self, other: &Exam) -> bool {
+        let asked = |exam: &Exam| {
+            let config = &exam.config;
+            (
+                config.ruleset,
+                config.positions,
+                config.seed,
+                config.reference,
+            )
+        };
+        asked(self) == asked(other)
+    }
+
+    /// Returns the place of the first position among those of the whole exam.
+    pub const fn first(&self) -> u32 {
+        self.first
     }
 
     /// Returns what was asked for.

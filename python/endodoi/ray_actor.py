@@ -1,0 +1,290 @@
+"""An actor of self-play on a machine of a cluster: the program, its folder, and what it brings."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import struct
+import subprocess
+import tempfile
+import threading
+import time
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import ray
+
+from endodoi.errors import TrainError
+from endodoi.places import claim, written_whole
+from endodoi.ray_cluster import check_version, node_name
+from endodoi.training import PROGRAM, find_trainer
+
+__all__ = ["Harvest", "Orders", "SelfPlayer", "chunk_name", "header_of", "next_chunk", "put"]
+
+#: The key of the header in files of the trainer.
+HEADER = "endodoi"
+
+#: How often an actor looks for a chunk, and for how long before it answers without one.
+LOOK_SECONDS, WAIT_SECONDS = 0.02, 5.0
+
+#: Seconds that a program has to end before it is killed.
+END_SECONDS = 20.0
+
+#: How the folders of actors are called, the file that holds one, and after how long without use one
+#: that nobody holds is removed.
+PREFIX, LOCK, LEFT_SECONDS = "endodoi-actor-", "lock", 600.0
+
+
+@dataclass(frozen=True)
+class Orders:
+    """What the learner tells an actor.
+
+    Attributes
+    ----------
+    version : int
+        Number of the weights; they rise.
+    weights : tuple
+        A reference to the bytes of the agent's file, or nothing where the actor has this version.
+    news : bytes
+        How far the run is, as the learner writes it; empty at the beginning.
+    """
+
+    version: int
+    weights: tuple[ray.ObjectRef, ...]
+    news: bytes
+
+
+@dataclass(frozen=True)
+class Harvest:
+    """What an actor has played since it was asked before.
+
+    Attributes
+    ----------
+    chunks : list of (int, bytes)
+        Chunks by number, without a gap.
+    games : bytes
+        The games in progress after the last of them; empty where there is no chunk.
+    ended : bool
+        Whether the program has ended, because the run is finished.
+    """
+
+    chunks: list[tuple[int, bytes]]
+    games: bytes
+    ended: bool
+
+
+class SelfPlayer:
+    """Plays as one actor: keeps the program ``endodoi-train selfplay`` at work in a folder."""
+
+    def __init__(self, number: int, threads: int, version: str) -> None:
+        self.number = number
+        self.threads = threads
+        self.package = version
+        sweep()
+        self.folder = tempfile.mkdtemp(prefix=PREFIX)
+        self.held = claim(str(Path(self.folder) / LOCK))
+        self.run = Path(self.folder)
+        self.process: subprocess.Popen[bytes] | None = None
+        self.version = -1
+        self.next = 0
+        self.lock = threading.Lock()
+
+    def begin(self, settings: str, orders: Orders, games: bytes) -> str:
+        """Start the program, with the games that this actor had in progress.
+
+        Returns the name of the machine.
+
+        Raises
+        ------
+        ClusterError
+            If this machine has another version of the package.
+        TrainError
+            If it does not have the program.
+        """
+        check_version(self.package)
+        self.end()
+        self.run = Path(tempfile.mkdtemp(dir=self.folder))
+        self.own.mkdir(parents=True)
+        self.queue.mkdir()
+        put(self.run / "config.toml", settings.encode())
+        self.next = next_chunk(games) if games else 0
+        self.version = -1
+        if games:
+            put(self.own / "games.safetensors", games)
+        self.obey(orders)
+        try:
+            program = find_trainer()
+        except TrainError as error:
+            raise TrainError(f"on {node_name()}: {error}") from error
+        self.process = subprocess.Popen(
+            [
+                program,
+                "selfplay",
+                f"--run={self.run}",
+                f"--actor={self.number}",
+                f"--workers={self.threads}",
+                "--quiet",
+                "--attached",
+            ],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=(self.run / "errors.txt").open("wb"),
+            start_new_session=True,
+        )
+        return node_name()
+
+    @property
+    def own(self) -> Path:
+        """The folder of this actor's games."""
+        return self.run / "actors" / f"{self.number:04d}"
+
+    @property
+    def queue(self) -> Path:
+        """Where its program puts finished chunks."""
+        return self.run / "queue"
+
+    def obey(self, orders: Orders) -> int:
+        """Take up newer weights and news; return the number of the weights it has now."""
+        if orders.version > self.version and orders.weights:
+            weights: bytes = ray.get(orders.weights[0])
+            with self.lock:
+                if orders.version > self.version:
+                    put(self.run / "agent.safetensors", weights)
+                    self.version = orders.version
+        if orders.news:
+            put(self.queue / "news.json", orders.news)
+        return self.version
+
+    def harvest(self, taken: int) -> Harvest:
+        """Wait a while for finished chunks and return them.
+
+        Parameters
+        ----------
+        taken : int
+            The first chunk that the learner's machine does not have; those before are removed.
+
+        Raises
+        ------
+        TrainError
+            If the program has failed.
+        """
+        self.next = max(self.next, taken)
+        until = time.monotonic() + WAIT_SECONDS
+        while True:
+            self.make_room()
+            ended = self.has_ended()
+            chunks, games = self.finished()
+            if chunks or ended or time.monotonic() > until:
+                return Harvest(chunks, games, ended)
+            time.sleep(LOOK_SECONDS)
+
+    def make_room(self) -> None:
+        """Remove the chunks that the learner's machine has.
+
+        The program may put one into its queue only after it was taken.
+        """
+        first = chunk_name(self.number, self.next)
+        for path in self.queue.glob("actor-*.safetensors"):
+            if path.name < first:
+                path.unlink(missing_ok=True)
+
+    def finished(self) -> tuple[list[tuple[int, bytes]], bytes]:
+        """Return the chunks that are new and the games after them."""
+        try:
+            games = (self.own / "games.safetensors").read_bytes()
+        except FileNotFoundError:
+            return [], b""
+        chunks = []
+        for number in range(self.next, next_chunk(games)):
+            # The program moves it from one folder to the other, never back.
+            name = chunk_name(self.number, number)
+            try:
+                chunk = (self.own / name).read_bytes()
+            except FileNotFoundError:
+                chunk = (self.queue / name).read_bytes()
+            chunks.append((number, chunk))
+        return (chunks, games) if chunks else ([], b"")
+
+    def has_ended(self) -> bool:
+        """Tell whether the program has ended well.
+
+        Raises
+        ------
+        TrainError
+            If it has failed.
+        """
+        status = None if self.process is None else self.process.poll()
+        if status is None:
+            return self.process is None
+        if status != 0:
+            said = (self.run / "errors.txt").read_text(encoding="utf-8", errors="replace")
+            raise TrainError(
+                f"{PROGRAM} selfplay on {node_name()} ended with status {status}: {said.strip()}",
+                status=status,
+            )
+        return True
+
+    def stop(self, taken: int) -> Harvest:
+        """Let the program end and return what it has finished."""
+        if self.process is not None:
+            self.process.send_signal(signal.SIGINT)
+            with suppress(subprocess.TimeoutExpired):
+                self.process.wait(END_SECONDS)
+        self.next = max(self.next, taken)
+        chunks, games = self.finished()
+        self.end()
+        shutil.rmtree(self.folder, ignore_errors=True)
+        return Harvest(chunks, games, True)
+
+    def end(self) -> None:
+        """Kill the program if it is there."""
+        if self.process is not None:
+            self.process.kill()
+            self.process.wait()
+            self.process = None
+        if self.run != Path(self.folder):
+            shutil.rmtree(self.run, ignore_errors=True)
+
+    def process_ids(self) -> tuple[int, int | None]:
+        """Return the numbers of this process and of its program."""
+        return os.getpid(), None if self.process is None else self.process.pid
+
+
+def sweep() -> None:
+    """Remove the folders that killed actors have left on this machine."""
+    for folder in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
+        with suppress(OSError):
+            if time.time() - folder.stat().st_mtime < LEFT_SECONDS:
+                continue
+            held = claim(str(folder / LOCK))
+            shutil.rmtree(folder, ignore_errors=True)
+            if held is not None:
+                os.close(held)
+
+
+def chunk_name(actor: int, number: int) -> str:
+    """Return the name of a chunk's file."""
+    return f"actor-{actor:04d}-{number:08d}.safetensors"
+
+
+def next_chunk(games: bytes) -> int:
+    """Return the number of the chunk that comes after an actor's games, as their file says it."""
+    return int(header_of(games)["about"]["next"])
+
+
+def header_of(content: bytes) -> dict[str, Any]:
+    """Return what the header of a file of the trainer says: JSON in the metadata of safetensors."""
+    (length,) = struct.unpack_from("<Q", content)
+    metadata = json.loads(content[8 : 8 + length])["__metadata__"]
+    header: dict[str, Any] = json.loads(metadata[HEADER])
+    return header
+
+
+def put(path: Path, content: bytes) -> None:
+    """Write a file under a temporary name and rename it."""
+    with written_whole(path) as partial:
+        Path(partial).write_bytes(content)
