@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import signal
 import struct
 import subprocess
 import tempfile
@@ -230,8 +229,9 @@ class SelfPlayer:
 
     def stop(self, taken: int) -> Harvest:
         """Let the program end and return what it has finished."""
-        if self.process is not None:
-            self.process.send_signal(signal.SIGINT)
+        if self.process is not None and self.process.stdin is not None:
+            # A signal would be lost on a program that has only just started.
+            self.process.stdin.close()
             with suppress(subprocess.TimeoutExpired):
                 self.process.wait(END_SECONDS)
         self.next = max(self.next, taken)
