@@ -85,8 +85,9 @@ test-core: test-rust ## run the Rust and Python tests that need no torch
 	@$(MAKE) test-python MARK='not train'
 	@echo 'all tests of the core passed'
 
-test-ecosystem: $(ECOSYSTEM)/stamps/ready ## train with SB3, RLlib, TorchRL and PyTorch, in a set-up of their own
-	$(ECOSYSTEM)/bin/python -m pytest -W default --disable-warnings tests/python/ecosystem
+test-ecosystem: $(ECOSYSTEM)/stamps/ready libtorch ## use SB3, RLlib, TorchRL, PyTorch and Ray, in a set-up of their own
+	@$(TRAIN_CARGO) build $(LOCKED) --features train --bin endodoi-train
+	ENDODOI_TRAIN="$(TARGET)/debug/endodoi-train" $(ECOSYSTEM)/bin/python -m pytest -W default --disable-warnings tests/python/ecosystem
 
 test-browser: $(STAMPS)/browser ## try the replays and the game in the browser with Chromium and chromedriver
 	$(BIN)/pytest -m browser tests/python/test_browser.py

@@ -432,3 +432,56 @@ fn the_table_has_a_line_for_each_part() {
     assert!(lines[1].contains(&format!("{:.2}", regrets[0].all.seeds_lost.mean)));
     assert_eq!(format!("{}", regrets[0]).lines().count(), 5);
 }
+
+#[test]
+fn parts_of_an_exam_make_the_whole() {
+    let config = small(90);
+    let whole = draw(&config);
+    let part = |places| Exam::draw_part(&config, places, None, &mut quietly).expect("drawn");
+    let parts = [part(0..25), part(25..26), part(26..90)];
+    assert_eq!(parts[1].questions(), &whole.questions()[25..26]);
+    assert_eq!(parts[1].first(), 25);
+    // A player that draws answers each place alike.
+    let mut columns = Vec::new();
+    for part in &parts {
+        let read = Exam::from_json(&config, &part.to_json().expect("written")).expect("read");
+        assert_eq!(read.questions(), part.questions());
+        let answers = grade(&read, &mut Random).answers;
+        columns.extend(answers.iter().map(|answer| answer.column));
+    }
+    let joined = Exam::join(parts.clone()).expect("the whole");
+    assert_eq!(
+        joined.to_json().expect("written"),
+        whole.to_json().expect("written")
+    );
+    let regret = grade(&whole, &mut Random);
+    let summed = joined.sum_up_columns(&regret.player, &columns);
+    assert_eq!(summed.expect("legal"), regret);
+
+    let refused = |parts: &[&Exam]| {
+        let parts = parts.iter().map(|&part| part.clone());
+        Exam::join(parts).expect_err("not the whole").to_string()
+    };
+    let gap = refused(&[&parts[0], &parts[2]]);
+    assert_eq!(
+        gap,
+        "positions 26 to 90: expected the next part of an exam of 90"
+    );
+    let other = Exam::draw_part(
+        &ExamConfig { seed: 5, ..config },
+        25..26,
+        None,
+        &mut quietly,
+    );
+    assert!(refused(&[&parts[0], &other.expect("drawn")]).starts_with("positions 25 to 26"));
+    assert!(refused(&[]).starts_with("positions 0 to 0"));
+    for places in [(3, 3), (80, 91)] {
+        let drawn = Exam::draw_part(&config, places.0..places.1, None, &mut quietly);
+        assert!(matches!(drawn, Err(RegretError::Part { .. })));
+    }
+    let missing = whole.sum_up_columns("me", &columns[..89]);
+    assert!(matches!(
+        missing,
+        Err(RegretError::Illegal { column: 255, .. })
+    ));
+}

@@ -14,7 +14,8 @@ from endodoi.frames import missing
 if find_spec("ray") is None:
     raise missing("ray", "ray")
 
+from endodoi.ray_arena import regret, tournament
 from endodoi.ray_simulation import simulate
 from endodoi.ray_training import train
 
-__all__ = ["simulate", "train"]
+__all__ = ["regret", "simulate", "tournament", "train"]

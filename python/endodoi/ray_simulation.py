@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from endodoi._core import Ruleset
     from endodoi.policies import PolicyFunction
 
-__all__ = ["play", "simulate"]
+__all__ = ["play", "simulate", "warn_once", "warnings_caught"]
 
 #: A simulation is split into so many parts, unless they were too small or too large.
 PARTS = 1024
@@ -374,6 +374,15 @@ def warnings_caught() -> Iterator[list[str]]:
     texts.extend(str(warning.message) for warning in caught if warning.category is RuntimeWarning)
 
 
+def warn_once(texts: tuple[str, ...], before: set[str]) -> None:
+    """Warn of what workers warned of, of each player's failures once."""
+    for text in texts:
+        player = text.partition(";")[0]
+        if player not in before:
+            before.add(player)
+            warnings.warn(text, RuntimeWarning, stacklevel=2)
+
+
 class Collected:
     """The games of the tasks finished, in game order up to the first unfinished one."""
 
@@ -384,7 +393,7 @@ class Collected:
         #: Counts of tasks that finished before an earlier one.
         self.early: dict[int, _core.Statistics] = {}
         self.done = 0
-        self.warned = False
+        self.warned: set[str] = set()
         #: What a progress function raised.
         self.refused: BaseException | None = None
         self.columns: dict[str, npt.NDArray[Any]] = {}
@@ -438,9 +447,7 @@ class Collected:
         while self.done in self.early:
             self.counts.add(self.early.pop(self.done))
             self.done += 1
-        if part.warned and not self.warned:
-            self.warned = True
-            warnings.warn(part.warned[0], RuntimeWarning, stacklevel=5)
+        warn_once(part.warned, self.warned)
 
     def result(self) -> GameTable | Summary:
         """Return the games finished, or what they say together."""

@@ -215,7 +215,31 @@ class Exam:
         """
         player = contestant(policy, "policy")
         with Progress(self.settings["positions"], progress, unit="position") as shown:
-            numbers, text, answers = self._core.grade(player, progress=shown.function)
+            return self._regret(player, self._core.grade(player, progress=shown.function))
+
+    @classmethod
+    def _of(cls, core: _core.Exam, ruleset: Ruleset, positions: int, seed: int) -> Exam:
+        """Make an exam of a core's that is there."""
+        exam = cls.__new__(cls)
+        exam.settings = {
+            "ruleset": ruleset.to_dict(),
+            "positions": plain(positions),
+            "seed": plain(seed),
+        }
+        exam._core = core  # noqa: SLF001
+        return exam
+
+    def _sum_up(self, player: str | PolicyFunction, columns: list[int]) -> Regret:
+        """Sum up the columns that a player chose, as `regret` does with those it asks for."""
+        name = _core.Player(player).name if isinstance(player, str) else name_of(player)
+        return self._regret(player, self._core.grade_columns(name, columns))
+
+    def _regret(
+        self,
+        player: str | PolicyFunction,
+        graded: tuple[str, str, list[tuple[int, int, bool, str]]],
+    ) -> Regret:
+        numbers, text, answers = graded
         read: dict[str, Any] = json.loads(numbers)
         parts = {name: RegretPart.of(read[name]) for name in ("all", *PHASES)}
         return Regret(

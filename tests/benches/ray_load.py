@@ -1,0 +1,146 @@
+"""Processor time and bytes of games and training on Ray, from which docs/ray.md plans.
+
+    python tests/benches/ray_load.py simulate --games 8000000
+    python tests/benches/ray_load.py train --minutes 0.5
+
+Processor time is counted, not the time of the clock, so that other work on the machine hardly
+matters. Needs Ray, and Linux.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import ray
+
+import endodoi as ed
+
+TICKS = os.sysconf("SC_CLK_TCK")
+SIX = ed.Ruleset(columns=6)
+
+
+def processor_seconds(*words: str) -> float:
+    """Return the processor time of the running processes whose command has one of these words."""
+    total = 0
+    for folder in Path("/proc").iterdir():
+        if not folder.name.isdigit():
+            continue
+        try:
+            command = (folder / "cmdline").read_bytes().replace(b"\0", b" ").decode()
+            fields = (folder / "stat").read_text().rpartition(")")[2].split()
+        except (OSError, UnicodeDecodeError):
+            continue
+        if any(word in command for word in words):
+            total += int(fields[11]) + int(fields[12])
+    return total / TICKS
+
+
+def show(values: dict[str, Any]) -> None:
+    """Print values, one a line."""
+    for name, value in values.items():
+        print(f"{name:44} {value:>14,.6g}" if isinstance(value, float) else f"{name:44} {value:>14}")
+
+
+def measure_simulation(games: int, part: int) -> None:
+    """Play games with workers of one processor each, as a table, as counts and as files."""
+    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
+    options: dict[str, Any] = {"ruleset": SIX, "seed": 1}
+    ed.ray.simulate(4, games_per_task=1, **options)
+    began = time.process_time()
+    ed.simulate(games, num_threads=1, **options)
+    show({"one thread, processor s for a million games": (time.process_time() - began) / games * 1e6})
+    with tempfile.TemporaryDirectory() as folder:
+        out = Path(folder) / "games"
+        for name, kept in (("table", {}), ("files", {"out": out})):
+            worker, caller, clock = workers(), time.process_time(), time.perf_counter()
+            ed.ray.simulate(games, games_per_task=part, **options, **kept)
+            tasks = -(-games // part)
+            show(
+                {
+                    f"{name}: workers, processor s for a million": (workers() - worker) / games * 1e6,
+                    f"{name}: caller, processor ms a task": (time.process_time() - caller)
+                    / tasks
+                    * 1e3,
+                    f"{name}: games a second by the clock": games / (time.perf_counter() - clock),
+                }
+            )
+        size = sum(path.stat().st_size for path in out.iterdir())
+        show({"files: bytes a game": size / games})
+    columns = ed.simulate(1000, **options).to_numpy().values()
+    show({"table: bytes a game": sum(column.nbytes for column in columns) / 1000})
+    counts = ed.simulate(part, **options)._core.statistics().to_text()
+    show({"counts: bytes a task": len(counts)})
+    ray.shutdown()
+
+
+def workers() -> float:
+    """Return the processor time of Ray's workers."""
+    return processor_seconds("ray::")
+
+
+def measure_training(minutes: float, learner: str) -> None:
+    """Train with one actor and tell what is carried and what the learner takes."""
+    ray.init(num_cpus=1, include_dashboard=False, log_to_driver=False)
+    with tempfile.TemporaryDirectory() as folder:
+        run = Path(folder) / "run"
+        seen = {"actor": 0.0, "learner": 0.0}
+
+        def watch(_report: dict[str, Any]) -> None:
+            seen["actor"] = processor_seconds("endodoi-train selfplay")
+            seen["learner"] = processor_seconds("endodoi-train learn")
+
+        caller = time.process_time()
+        ed.ray.train(
+            columns=6,
+            learner=learner,
+            minutes=minutes,
+            seed=1,
+            actors=1,
+            out=run,
+            plot=False,
+            progress=watch,
+            settings={"evaluation": {"every": 0, "final_games": 0}},
+        )
+        caller = time.process_time() - caller
+        log = json.loads((run / "ray.jsonl").read_text().splitlines()[-1])
+        last = json.loads((run / "metrics.jsonl").read_text().splitlines()[-1])
+        positions, chunks = last["positions"], last["queue"]["chunks"]
+        show(
+            {
+                "positions a chunk": positions / chunks,
+                "bytes of a chunk": log["chunk_bytes"] / log["chunks"],
+                "bytes of games in progress with it": log["games_bytes"] / log["chunks"],
+                "bytes of a weight update": log["weight_bytes"],
+                "weight updates a minute": log["weights"] / minutes,
+                "actor: positions a processor s": positions / seen["actor"],
+                "learner: positions a processor s": positions / seen["learner"],
+                "caller: processor ms a chunk": caller / chunks * 1e3,
+                "staleness_max": last["queue"]["staleness_max"],
+            }
+        )
+    ray.shutdown()
+
+
+def main() -> None:
+    """Measure what the words name."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("what", choices=["simulate", "train"])
+    parser.add_argument("--games", type=int, default=8_000_000)
+    parser.add_argument("--part", type=int, default=1 << 20, help="games of a task")
+    parser.add_argument("--minutes", type=float, default=0.5)
+    parser.add_argument("--learner", default="value")
+    words = parser.parse_args()
+    if words.what == "simulate":
+        measure_simulation(words.games, words.part)
+    else:
+        measure_training(words.minutes, words.learner)
+
+
+if __name__ == "__main__":
+    main()
