@@ -93,6 +93,7 @@ impl PyExam {
     /// RegretError
     ///     If they do not follow one another.
     #[staticmethod]
+    #[allow(clippy::needless_pass_by_value)] // Sequences come as a vector.
     fn join(parts: Vec<PyRef<'_, PyExam>>) -> PyResult<PyExam> {
         Ok(PyExam(Exam::join(parts.iter().map(|part| part.0.clone()))?))
     }
@@ -186,6 +187,7 @@ impl PyExam {
     /// ------
     /// RegretError
     ///     If a column is not legal, or missing.
+    #[allow(clippy::needless_pass_by_value)] // Sequences come as a vector.
     fn grade_columns(&self, player: &str, columns: Vec<u8>) -> PyResult<Graded> {
         regret_texts(&self.0.sum_up_columns(player, &columns)?)
     }

@@ -41,32 +41,34 @@ def processor_seconds(*words: str) -> float:
     return total / TICKS
 
 
-def show(values: dict[str, Any]) -> None:
+def show(values: dict[str, float]) -> None:
     """Print values, one a line."""
     for name, value in values.items():
-        print(f"{name:44} {value:>14,.6g}" if isinstance(value, float) else f"{name:44} {value:>14}")
+        print(f"{name:44} {value:>14,.6g}")
 
 
 def measure_simulation(games: int, part: int) -> None:
-    """Play games with workers of one processor each, as a table, as counts and as files."""
+    """Play games with two workers of one processor each, as a table and as files."""
     ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
+    simulate: Any = ed.ray.simulate
     options: dict[str, Any] = {"ruleset": SIX, "seed": 1}
-    ed.ray.simulate(4, games_per_task=1, **options)
+    simulate(4, games_per_task=1, **options)
     began = time.process_time()
     ed.simulate(games, num_threads=1, **options)
-    show({"one thread, processor s for a million games": (time.process_time() - began) / games * 1e6})
+    alone = time.process_time() - began
+    show({"one thread: processor s for a million": alone / games * 1e6})
+    tasks = -(-games // part)
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "games"
-        for name, kept in (("table", {}), ("files", {"out": out})):
+        kinds: dict[str, dict[str, Any]] = {"table": {}, "files": {"out": out}}
+        for name, kept in kinds.items():
             worker, caller, clock = workers(), time.process_time(), time.perf_counter()
-            ed.ray.simulate(games, games_per_task=part, **options, **kept)
-            tasks = -(-games // part)
+            simulate(games, games_per_task=part, **options, **kept)
+            worked, called = workers() - worker, time.process_time() - caller
             show(
                 {
-                    f"{name}: workers, processor s for a million": (workers() - worker) / games * 1e6,
-                    f"{name}: caller, processor ms a task": (time.process_time() - caller)
-                    / tasks
-                    * 1e3,
+                    f"{name}: workers, processor s for a million": worked / games * 1e6,
+                    f"{name}: caller, processor ms a task": called / tasks * 1e3,
                     f"{name}: games a second by the clock": games / (time.perf_counter() - clock),
                 }
             )
@@ -74,8 +76,6 @@ def measure_simulation(games: int, part: int) -> None:
         show({"files: bytes a game": size / games})
     columns = ed.simulate(1000, **options).to_numpy().values()
     show({"table: bytes a game": sum(column.nbytes for column in columns) / 1000})
-    counts = ed.simulate(part, **options)._core.statistics().to_text()
-    show({"counts: bytes a task": len(counts)})
     ray.shutdown()
 
 

@@ -21,8 +21,10 @@ def two_nodes() -> Iterator[Cluster]:
         head_node_args={
             "num_cpus": 1,
             "include_dashboard": False,
-            # A dead node is noticed after a second instead of half a minute.
+            # A dead node is noticed after a second instead of half a minute, and workers get
+            # their share of a machine that does other work too.
             "_system_config": {
+                "worker_niceness": 0,
                 "health_check_initial_delay_ms": 1000,
                 "health_check_period_ms": 300,
                 "health_check_timeout_ms": 1000,
