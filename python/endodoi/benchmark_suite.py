@@ -123,7 +123,7 @@ class Suite:
     scales: dict[str, Scale]
     parts: tuple[Part, ...]
 
-    def scale(self, name: str) -> Scale:
+    def scale(self, name: object) -> Scale:
         """Return the scale of a name.
 
         Raises
@@ -131,11 +131,12 @@ class Suite:
         ArgumentValueError
             If there is none.
         """
-        if name not in self.scales:
-            raise ArgumentValueError(
-                f"scale is {name!r}, expected {' or '.join(self.scales)}", field="scale", value=name
-            )
-        return self.scales[name]
+        for known, scale in self.scales.items():
+            if name == known:
+                return scale
+        raise ArgumentValueError(
+            f"scale is {name!r}, expected {' or '.join(self.scales)}", field="scale", value=name
+        )
 
     def select(self, names: str | Sequence[str] | None) -> list[Part]:
         """Return the parts of these names in the order of the suite, all for None.
