@@ -35,6 +35,18 @@ FORMAT, FORMAT_VERSION = "endodoi-report-card", 1
 DIGITS = 6
 
 
+#: The types of JSON by the names that annotations have for them, and the fields that are lists.
+TYPES: dict[str, Any] = {
+    "None": type(None),
+    "dict": dict,
+    "float": (int, float),
+    "int": int,
+    "list": list,
+    "str": str,
+}
+LISTS = ("opponents", "parts")
+
+
 @dataclass(frozen=True)
 class CardGames:
     """Games of the player, seen from it.
@@ -362,7 +374,7 @@ def read_regret(read: dict[str, Any]) -> CardRegret:
         inner = {
             "optimal": lambda share: known(Share, share, "optimal"),
             "outcome_changing": lambda share: known(Share, share, "outcome_changing"),
-            "seeds_lost": Mean.of,
+            "seeds_lost": read_mean,
         }
         return known(RegretPart, one, "regret", inner)
 
@@ -372,29 +384,50 @@ def read_regret(read: dict[str, Any]) -> CardRegret:
     return regret
 
 
+def read_mean(read: Any) -> Mean:
+    """Read a mean; a half-width that is infinite is None in JSON."""
+    half = read.get("half") if isinstance(read, dict) else None
+    mean: Mean = known(Mean, read, "seeds_lost", {"half": lambda _half: 0.0})
+    if half is not None and not is_kind(half, "float"):
+        raise ArenaError(f"half of the card is {half!r}", field="half", value=half)
+    return Mean(mean.mean, math.inf if half is None else half)
+
+
 def known(kind: Any, read: Any, where: str, inner: dict[str, Any] | None = None) -> Any:
-    """Make an object of exactly its fields.
+    """Make an object of exactly its fields; `inner` reads those that are no plain values.
 
     Raises
     ------
     ArenaError
-        If one is missing, too many or of the wrong kind.
+        If one is missing, too many or of the wrong type.
     """
-    names = [item.name for item in fields(kind)]
-    if not isinstance(read, dict) or set(read) != set(names):
-        odd = sorted(set(names) ^ set(read)) if isinstance(read, dict) else ["all"]
+    types = {item.name: str(item.type) for item in fields(kind)}
+    if not isinstance(read, dict):
+        raise ArenaError(
+            f"{where} of the card is {read!r}, expected an object", field=where, value=read
+        )
+    if odd := sorted(set(types) ^ set(read)):
         raise ArenaError(
             f"{where} of the card: the fields {', '.join(odd)} are missing or unknown",
             field=where,
             value=odd,
         )
     inner = inner or {}
-    try:
-        return kind(**{name: inner.get(name, same)(read[name]) for name in names})
-    except (TypeError, KeyError, AttributeError) as error:
-        raise ArenaError(
-            f"{where} of the card is damaged: {error!r}", field=where, value=None
-        ) from error
+    for name, value in read.items():
+        expected = "list" if name in LISTS else types[name]
+        if not is_kind(value, expected) and (name not in inner or name in LISTS):
+            raise ArenaError(
+                f"{name} of the card is {value!r}, expected {expected}", field=name, value=value
+            )
+    return kind(**{name: inner.get(name, same)(value) for name, value in read.items()})
+
+
+def is_kind(value: object, expected: str) -> bool:
+    """Tell whether a value of JSON is of the type that an annotation names."""
+    if isinstance(value, bool):
+        return False
+    names = [name.partition("[")[0] for name in expected.split(" | ")]
+    return any(isinstance(value, TYPES[name]) for name in names if name in TYPES)
 
 
 def same(value: Any) -> Any:

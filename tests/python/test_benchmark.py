@@ -380,7 +380,10 @@ def test_ctrl_c_keeps_the_boards_finished(tmp_path: Path) -> None:
         pytest.param({"format": "x"}, "no report card", id="format"),
         pytest.param({"format_version": 9}, "format_version of the card is 9", id="version"),
         pytest.param({"more": 1}, "the fields more are missing or unknown", id="unknown"),
-        pytest.param({"parts": 3}, "parts|card .*damaged", id="parts"),
+        pytest.param({"parts": 3}, "parts of the card is 3, expected list", id="parts"),
+        pytest.param({"suite": "1"}, "suite of the card is '1', expected int", id="text"),
+        pytest.param({"suite": True}, "suite of the card is True, expected int", id="bool"),
+        pytest.param({"player": None}, "player of the card is None, expected str", id="none"),
         pytest.param({"parts": [{}]}, "the fields .*cannot_play.* are missing", id="missing"),
     ],
 )
@@ -392,6 +395,32 @@ def test_a_card_that_is_none_is_refused(
     for text in ("[]", "3", "null", "nothing"):
         with pytest.raises(ed.ArenaError, match="this is no report card"):
             ReportCard.from_json(text)
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "message"),
+    [
+        (("overall", "score"), "high", "score of the card is 'high', expected float"),
+        (("opponents",), {}, "opponents of the card is {}, expected list"),
+        (("opponents",), [3], "opponents of the card is 3, expected an object"),
+        (("regret", "all", "seeds_lost", "half"), "wide", "half of the card is 'wide'"),
+        (("regret", "all", "seeds_lost"), [1], r"seeds_lost of the card is \[1\], expected"),
+        (("regret", "middle", "optimal", "count"), 1.5, "count of the card is 1.5, expected int"),
+        (("regret", "middle"), None, "regret of the card is None, expected an object"),
+        (("ruleset",), "2x6", "ruleset of the card is '2x6', expected dict"),
+    ],
+    ids=str,
+)
+def test_a_value_of_the_wrong_type_is_named(
+    card: ReportCard, path: tuple[str, ...], value: Any, message: str
+) -> None:
+    read = card.to_dict()
+    inner: Any = read["parts"][0]
+    for name in path[:-1]:
+        inner = inner[name]
+    inner[path[-1]] = value
+    with pytest.raises(ed.ArenaError, match=message):
+        ReportCard.from_dict(read)
 
 
 def test_cards_of_the_same_version_stand_side_by_side(card: ReportCard) -> None:
