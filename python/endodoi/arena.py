@@ -1,7 +1,7 @@
 """Tournaments between players; regret against perfect play; the benchmark suite."""
 
 from endodoi.benchmark import benchmark
-from endodoi.books import balanced
+from endodoi.books import Book, balanced, book
 from endodoi.regret import Answer, Exam, Regret, RegretPart, regret
 from endodoi.report_card import CardComparison, ReportCard, stored_cards
 from endodoi.tournament import (
@@ -17,6 +17,7 @@ from endodoi.tournament import (
 
 __all__ = [
     "Answer",
+    "Book",
     "CardComparison",
     "Chunk",
     "Exam",
@@ -31,6 +32,7 @@ __all__ = [
     "Tournament",
     "balanced",
     "benchmark",
+    "book",
     "regret",
     "stored_cards",
     "tournament",

@@ -42,6 +42,7 @@ def add_arena(
     rules: argparse.ArgumentParser,
     ruleset_of: Callable[[argparse.Namespace], Ruleset],
     printable: Callable[[str], str],
+    check_picture: Callable[[str, str | None], None],
 ) -> None:
     """Add the command that plays tournaments.
 
@@ -55,6 +56,8 @@ def add_arena(
         What reads these options.
     printable
         What makes a text fit for the output.
+    check_picture
+        What refuses a picture that could not be written.
     """
     parser = commands.add_parser(
         "arena",
@@ -64,7 +67,13 @@ def add_arena(
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.set_defaults(run=lambda options: arena_command(options, ruleset_of(options), printable))
+
+    def run(options: argparse.Namespace) -> int:
+        if options.plot is not None:
+            check_picture(options.plot, None)
+        return arena_command(options, ruleset_of(options), printable)
+
+    parser.set_defaults(run=run)
     parser.add_argument(
         "--players",
         nargs="+",

@@ -148,7 +148,7 @@ def make_parser() -> argparse.ArgumentParser:
     add_show_and_perft(commands, rules)
     add_solve(commands, rules, position_of)
     add_regret(commands, rules, ruleset_of, printable)
-    add_arena(commands, rules, ruleset_of, printable)
+    add_arena(commands, rules, ruleset_of, printable, check_picture)
     add_benchmark(commands, printable)
     add_tables(commands, rules, ruleset_of)
     add_studies(commands)

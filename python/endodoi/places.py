@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["check_place", "claim", "held_back", "written_whole"]
+__all__ = ["check_place", "claim", "held_back", "write_text", "written_whole"]
 
 
 def check_place(path: str | os.PathLike[str]) -> str:
@@ -97,6 +97,12 @@ def written_whole(path: str | os.PathLike[str]) -> Iterator[str]:
     finally:
         if os.path.exists(partial):  # noqa: PTH110
             os.remove(partial)  # noqa: PTH107
+
+
+def write_text(path: str | os.PathLike[str], text: str) -> None:
+    """Write a file under a temporary name and rename it."""
+    with written_whole(path) as partial, open(partial, "w", encoding="utf-8") as file:  # noqa: PTH123
+        file.write(text)
 
 
 @contextmanager

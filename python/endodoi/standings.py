@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from endodoi import _core
 from endodoi.errors import MissingExtraError
 from endodoi.frames import missing
-from endodoi.places import check_place, written_whole
+from endodoi.places import check_place, write_text, written_whole
 
 if TYPE_CHECKING:
     import os
@@ -310,9 +310,3 @@ class Standings:
 def known(kind: Any, numbers: dict[str, Any]) -> Any:
     """Make a row of the numbers of the core."""
     return kind(**{item.name: numbers[item.name] for item in fields(kind)})
-
-
-def write_text(path: str | os.PathLike[str], text: str) -> None:
-    """Write a file under a temporary name and rename it."""
-    with written_whole(path) as partial, open(partial, "w", encoding="utf-8") as file:  # noqa: PTH123
-        file.write(text)

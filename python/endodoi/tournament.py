@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import time
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -23,10 +24,11 @@ if TYPE_CHECKING:
     from typing import TypeAlias
 
     from endodoi._core import GameRecord, Position, Ruleset
+    from endodoi.books import Book
     from endodoi.policies import PolicyFunction
 
     Players: TypeAlias = "Sequence[str | PolicyFunction] | Mapping[str, str | PolicyFunction]"
-    OpeningsLike: TypeAlias = "int | str | os.PathLike[str] | Sequence[str | Position]"
+    OpeningsLike: TypeAlias = "int | str | os.PathLike[str] | Book | Sequence[str | Position]"
 
 __all__ = [
     "Chunk",
@@ -120,7 +122,7 @@ class Tournament:
             "ruleset": ruleset,
             "games": games,
             "seed": seed,
-            "openings": openings,
+            "openings": self._openings,
             "gauntlet": gauntlet,
             "max_plies": max_plies,
             "seconds_per_move": seconds_per_move,
@@ -140,6 +142,7 @@ class Tournament:
         self.settings: dict[str, Any] = {
             "players": self.names,
             "specs": [name_of(player) for player in self._players],
+            "agents": agent_digests(self._players),
             "ruleset": ruleset.to_dict(),
             "games": plain(games),
             "seed": plain(seed),
@@ -218,17 +221,19 @@ class Tournament:
         return [_core.GameRecord.from_json(line) for line in lines]
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle the arguments."""
-        return remake, (self._arguments,)
+        """Pickle the arguments, a book by its positions."""
+        return remake, (self._arguments, self.settings)
 
     def __repr__(self) -> str:
         """Return a short description."""
         return f"<Tournament of {', '.join(self.names)}: {self.games} games for each pairing>"
 
 
-def remake(arguments: dict[str, Any]) -> Tournament:
-    """Make a tournament of its arguments."""
-    return Tournament(**arguments)
+def remake(arguments: dict[str, Any], settings: dict[str, Any]) -> Tournament:
+    """Make a tournament of its arguments; the settings know more of its book."""
+    plan = Tournament(**arguments)
+    plan.settings = settings
+    return plan
 
 
 def tournament(
@@ -266,11 +271,11 @@ def tournament(
         Games of each pairing, an even number.
     seed : int
         Seed of the openings and of players that draw, 0 to 2^64 - 1.
-    openings : int, "balanced", path, or sequence of str or Position
+    openings : int, "balanced", path, Book, or sequence of str or Position
         So many random plies; or a book, whose positions are played in an order drawn by the seed,
         each once by every pairing: ``"balanced"`` is the shipped one of 2x6, 2x7 and 2x8, whose
-        positions are worth at most two seeds (`books`), a path that of a text file with a position
-        in each line.
+        positions are worth at most two seeds with perfect play, a path that of a text file with a
+        position in each line; `endodoi.arena.book` builds one.
     gauntlet : int, optional
         The first players, so many, meet all others, who do not meet each other; by default all
         meet all.
@@ -449,6 +454,20 @@ def read_players(players: Players) -> tuple[list[str], list[str | PolicyFunction
                 f"players has the name {name!r}, expected a text", field="players", value=name
             )
     return names, read
+
+
+def agent_digests(players: list[str | PolicyFunction]) -> dict[str, str]:
+    """Return what tells the file of each agent from others, by its specification."""
+    digests = {}
+    for player in players:
+        if isinstance(player, str) and player.startswith("agent:"):
+            path, option = player.removeprefix("agent:"), ""
+            if "@" in path:
+                before, _, option = path.rpartition("@")
+            if option == "none" or ("=" in option and not set(option) & set("/\\")):
+                path = before
+            digests[player] = hashlib.sha256(_core.agent_file(path).read_bytes()).hexdigest()
+    return digests
 
 
 def seconds_of(seconds: object) -> float | None:

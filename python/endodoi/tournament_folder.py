@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from endodoi._core import Games, __version__
 from endodoi.errors import ArenaError, EndodoiError
-from endodoi.places import claim, held_back
-from endodoi.standings import write_text
+from endodoi.places import claim, held_back, write_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
