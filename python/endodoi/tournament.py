@@ -340,6 +340,8 @@ def run(
     progress: bool | str | Callable[[int], object] | None = None,
 ) -> Standings:
     """Play a tournament step by step and write what is finished."""
+    # Refuses a number of threads before there is a folder.
+    plan.play([], num_threads=num_threads)
     with Progress(plan.games * len(plan.pairings), progress) as shown:
         tell = shown.function or (lambda _finished: None)
         if out is None:

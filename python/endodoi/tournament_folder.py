@@ -59,12 +59,22 @@ class Folder:
         self.claimed = claim(str(self.path / ".lock"))
         try:
             self.compare()
-            for left in self.path.glob("**/.*.partial"):
-                left.unlink()
+            self.clean()
             write_text(self.path / SETTINGS, json.dumps(self.settings, indent=1) + "\n")
         except BaseException:
             self.release()
             raise
+
+    def clean(self) -> None:
+        """Remove what a killed process has left: temporary files, and notes without records."""
+        left = list(self.path.glob(".*.partial"))
+        for folder in (RECORDS, NOTES):
+            left += (self.path / folder).glob(".*.partial")
+        for notes in (self.path / NOTES).glob("*.jsonl"):
+            if not (self.path / RECORDS / notes.name).is_file():
+                left.append(notes)
+        for path in left:
+            path.unlink()
 
     def compare(self) -> None:
         """Refuse a folder whose tournament is another one, or has more games already."""
