@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
 from typing import TYPE_CHECKING
 
@@ -11,6 +10,7 @@ from endodoi.standings import Standings
 from endodoi.tournament import tournament
 
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Callable
     from typing import TypeAlias
 
@@ -65,7 +65,6 @@ def add_arena(
         help="let players meet each other and rank them",
         description="Lets players meet each other, each opening from both sides, and ranks them.",
         epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
 
     def run(options: argparse.Namespace) -> int:
