@@ -140,7 +140,7 @@ def book(
     --------
     >>> import endodoi as ed
     >>> small = ed.Ruleset(columns=4)
-    >>> even = ed.arena.book(small, positions=10, plies=4, progress=False)
+    >>> even = ed.arena.book(small, positions=10, plies=6, progress=False)
     >>> len(even), max(abs(margin) for margin in even.margins) <= 2
     (10, True)
     >>> ed.arena.tournament(["random", "greedy"], ruleset=small, games=20, openings=even).games

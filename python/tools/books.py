@@ -18,7 +18,7 @@ import endodoi as ed
 from endodoi.books import FOLDER, book_name
 
 #: Random plies of each board: few enough for long games, enough for proofs in about a second.
-PLIES = {6: 8, 7: 16, 8: 28}
+PLIES = {6: 8, 7: 24, 8: 30}
 POSITIONS, WORTH, SEED = 240, 2, 1
 
 

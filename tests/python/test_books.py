@@ -68,22 +68,25 @@ def test_a_board_without_a_book_names_those_there_are(ruleset: Ruleset) -> None:
 
 
 def test_a_book_of_ones_own(tmp_path: Path) -> None:
-    ruleset = Ruleset(columns=4)
+    ruleset = Ruleset(columns=3)
     told: list[int] = []
-    book = ed.arena.book(ruleset, positions=12, plies=5, worth=1, seed=3, progress=told.append)
-    assert told == list(range(1, 13))
-    assert len(book) == len(book.positions) == len(book.margins) == 12
+    # With time enough every position is solved, and the same ones are found on any machine.
+    settings = {"positions": 8, "plies": 4, "worth": 4, "seed": 3, "seconds": 300}
+    book = ed.arena.book(ruleset, **settings, progress=told.append)  # type: ignore[arg-type]
+    assert told == list(range(1, 9))
+    assert len(book) == len(book.positions) == len(book.margins) == 8
+    solver = ed.Solver(ruleset)
     for position, margin in zip(book, book.margins, strict=True):
-        assert abs(margin) <= 1
-        value = ed.solve(position).value
+        assert abs(margin) <= 4
+        value = solver.solve(position).value
         assert value is not None
         assert position.captured[0] - position.captured[1] + value == margin
-    again = ed.arena.book(ruleset, positions=12, plies=5, worth=1, seed=3, num_threads=1)
+    again = ed.arena.book(ruleset, **settings, num_threads=1)  # type: ignore[arg-type]
     assert again == book
     file = tmp_path / "book.txt"
     book.write(file)
     played = [
-        ed.arena.tournament(["greedy", "random"], ruleset=ruleset, games=24, openings=openings)
+        ed.arena.tournament(["greedy", "random"], ruleset=ruleset, games=16, openings=openings)
         for openings in (book, file, list(book), [one.to_text() for one in book])
     ]
     assert all(standings == played[0] for standings in played)
