@@ -17,16 +17,30 @@ import sys
 import endodoi as ed
 from endodoi.books import FOLDER, book_name
 
-#: Random plies of each board: few enough for long games, enough for proofs in about a second.
-PLIES = {6: 8, 7: 24, 8: 30}
-POSITIONS, WORTH, SEED = 240, 2, 1
+#: Random plies of each board, and how many positions after them: few enough for long games, enough
+#: for proofs in about a second.
+PARTS = {6: {8: 240}, 7: {20: 110, 24: 130}, 8: {30: 200}}
+WORTH, SEED = 2, 1
 
 
 def build(columns: int) -> None:
     """Build the book of a board."""
     ruleset = ed.Ruleset(columns=columns)
-    made = ed.arena.book(
-        ruleset, positions=POSITIONS, plies=PLIES[columns], worth=WORTH, seed=SEED, progress=True
+    parts = [
+        ed.arena.book(
+            ruleset, positions=positions, plies=plies, worth=WORTH, seed=SEED, progress=True
+        )
+        for plies, positions in PARTS[columns].items()
+    ]
+    after = ", ".join(
+        f"{len(part)} after {plies} plies"
+        for plies, part in zip(PARTS[columns], parts, strict=True)
+    )
+    made = ed.arena.Book(
+        ruleset,
+        tuple(position for part in parts for position in part),
+        tuple(margin for part in parts for margin in part.margins),
+        f"{ruleset}: {after} of random play (seed {SEED}), each worth at most {WORTH} seeds.",
     )
     FOLDER.mkdir(exist_ok=True)
     made.write(FOLDER / f"{book_name(ruleset)}.txt")
@@ -55,12 +69,12 @@ def check(columns: int, sample: int, seed: int) -> bool:
 def main() -> int:
     """Build or check the books that are named."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("columns", type=int, nargs="*", choices=list(PLIES), metavar="COLUMNS")
+    parser.add_argument("columns", type=int, nargs="*", choices=list(PARTS), metavar="COLUMNS")
     parser.add_argument("--check", action="store_true", help="prove a sample again")
     parser.add_argument("--sample", type=int, default=20, help="positions of each (default 20)")
     parser.add_argument("--seed", type=int, default=1, help="seed of the sample (default 1)")
     options = parser.parse_args()
-    boards = options.columns or list(PLIES)
+    boards = options.columns or list(PARTS)
     if options.check:
         failed = [board for board in boards if not check(board, options.sample, options.seed)]
         return 1 if failed else 0
