@@ -13,11 +13,10 @@ from endodoi.benchmark_exam import examine
 from endodoi.benchmark_suite import load_suite
 from endodoi.errors import ArenaError, ArgumentTypeError, PolicyError
 from endodoi.estimates import mean_of, paired_interval
-from endodoi.places import claim
+from endodoi.places import claim, write_text
 from endodoi.progress import Progress
 from endodoi.report_card import CardGames, CardPart, ReportCard, rounded
 from endodoi.simulation import contestant, name_of
-from endodoi.standings import write_text
 from endodoi.tournament import Tournament, counted_from, play_rest
 
 if TYPE_CHECKING:

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from endodoi.benchmark_suite import FOLDER
 from endodoi.errors import ArenaError, ArgumentTypeError
+from endodoi.places import write_text
 from endodoi.regret import RegretPart
 from endodoi.report_card_text import card_text, comparison_text
-from endodoi.standings import write_text
 from endodoi.summary import Mean, Share
 
 if TYPE_CHECKING:
