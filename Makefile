@@ -146,7 +146,7 @@ notebooks: $(STAMPS)/checks ## run the notebooks in small
 notebooks-full: $(STAMPS)/checks ## run the notebooks in full and store what they show
 	@$(BIN)/python python/tools/notebooks.py --write
 
-ci: fmt-check lint docs digest test notebooks differential ecosystem-where-it-fits ## do what must pass before a change lands
+ci: fmt-check lint docs digest test notebooks differential browser-where-it-is ecosystem-where-it-fits ## do what must pass before a change lands
 	@echo 'everything passed'
 
 clean: ## remove what was compiled; .venv and .libtorch stay (distclean removes them too)
@@ -159,7 +159,7 @@ distclean: clean
 
 # ---- parts of the doors
 
-.PHONY: rust compiler trainer ecosystem-where-it-fits
+.PHONY: rust compiler trainer browser-where-it-is ecosystem-where-it-fits
 
 rust:
 	@cargo --version >/dev/null 2>&1 || { \
@@ -198,6 +198,13 @@ libtorch: rust compiler $(STAMPS)/venv ## set up libtorch, for plain cargo comma
 trainer: libtorch
 	@$(TRAIN_CARGO) build $(LOCKED) --release --features train --bin endodoi-train
 	@$(if $(TORCH_LINKED),$(TORCH_LINKED) "$(TARGET)/release/endodoi-train")
+
+browser-where-it-is:
+	@if command -v chromedriver >/dev/null; then \
+		$(MAKE) test-browser; \
+	else \
+		echo 'left out: make test-browser needs Chromium and chromedriver'; \
+	fi
 
 # ---- set-up of .venv: one stamp for each step, renewed when its inputs change
 

@@ -92,7 +92,9 @@ def add_play(
         "--position", dest="text", metavar="TEXT", help='begin there, as "4,4/4,4 S 0-0 0"'
     )
     parser.add_argument("--seed", type=int, help="seed of draws (default: another one each time)")
-    parser.add_argument("--hint", action="store_true", help="say what the moves are worth at first")
+    parser.add_argument(
+        "--hint", action="store_true", help="begin with what the moves are worth (not with --web)"
+    )
     parser.add_argument(
         "--record",
         metavar="FILE",
