@@ -32,7 +32,7 @@
 //! | [`mod@reference`] | the rules once more, slowly, one function a clause |
 //! | [`batch`] | the lockstep engine: lanes of boards, step, masks, autoreset, observations |
 //! | [`search`] | alpha-beta; endgame tables; Monte Carlo and Gumbel tree search over an [`search::Evaluator`] |
-//! | [`policy`] | players: random, greedy, alpha-beta, Monte Carlo, agent; the network without torch |
+//! | [`policy`] | players: random, greedy, alpha-beta, Monte Carlo, agent, committee; the network without torch |
 //! | [`environment`] | games as an agent meets them: opponents inside `step`, every autoreset |
 //! | [`simulate`] | many games between two players, statistics |
 //! | [`arena`] | paired matches with intervals |

@@ -18,6 +18,7 @@ from endodoi.benchmark_commands import add_benchmark
 from endodoi.command_line import Parser, refuse_unknown
 from endodoi.doctor_commands import add_completion, add_doctor
 from endodoi.errors import ArgumentValueError, EndodoiError, MissingExtraError, TrainError
+from endodoi.match_commands import add_matches
 from endodoi.pictures import write_png, write_svg
 from endodoi.places import check_place
 from endodoi.play_commands import add_play
@@ -150,6 +151,7 @@ def make_parser() -> argparse.ArgumentParser:
     add_regret(commands, rules, ruleset_of, printable)
     add_arena(commands, rules, ruleset_of, printable, check_picture)
     add_benchmark(commands, printable)
+    add_matches(commands, rules, ruleset_of, printable)
     add_tables(commands, rules, ruleset_of)
     add_studies(commands)
     add_agents(commands, printable)

@@ -25,12 +25,14 @@ __all__ = [
     "MoveError",
     "NotationError",
     "PolicyError",
+    "RatingError",
     "RecordError",
     "RegretError",
     "RulesetError",
     "SetupError",
     "SimulationError",
     "SolveError",
+    "SprtError",
     "TableError",
     "TrainError",
 ]
@@ -210,6 +212,26 @@ class BookError(EndodoiError, ValueError):
     #: The position, from 0, if one is at fault.
     index: int | None = None
     #: The rules or the number of positions.
+    value: object = None
+
+
+class RatingError(EndodoiError, ValueError):
+    """Players cannot be rated."""
+
+    #: The argument's name.
+    field: str = ""
+    #: The value given.
+    value: object = None
+    #: The pair, counted from 0, if one is at fault.
+    pair: int | None = None
+
+
+class SprtError(EndodoiError, ValueError):
+    """A sequential test refuses an argument."""
+
+    #: The argument's name.
+    field: str = ""
+    #: The value given.
     value: object = None
 
 

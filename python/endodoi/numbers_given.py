@@ -8,7 +8,7 @@ import numpy as np
 
 from endodoi.errors import ArgumentTypeError, ArgumentValueError
 
-__all__ = ["check_range", "check_seconds", "check_whole"]
+__all__ = ["check_number", "check_range", "check_seconds", "check_whole"]
 
 #: The longest time that may be asked for.
 MAX_SECONDS = 1_000_000
@@ -54,6 +54,23 @@ def check_range(value: int, name: str, low: int, high: int) -> int:
             high=high,
         )
     return whole
+
+
+def check_number(value: object, name: str) -> float:
+    """Return an argument that is a number.
+
+    Raises
+    ------
+    ArgumentTypeError
+        If it is something else.
+    """
+    if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
+        raise ArgumentTypeError(
+            f"{name} is {value!r} ({type(value).__name__}), expected a number",
+            field=name,
+            value=value,
+        )
+    return float(value)
 
 
 def check_seconds(value: object) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeAlias
 
 from endodoi.errors import ArgumentTypeError, BatchError
-from endodoi.policies import Agent, CorePolicy, PolicyFunction
+from endodoi.policies import Agent, Committee, CorePolicy, PolicyFunction
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -58,6 +58,8 @@ def read_one(opponent: OneOpponent, field: str, ruleset: Ruleset) -> OneOpponent
     if isinstance(opponent, CorePolicy):
         stays = isinstance(opponent, Agent) and opponent.ruleset == ruleset
         return opponent if stays else opponent.spec
+    if isinstance(opponent, Committee) and opponent.spec is not None:
+        return opponent.spec
     if isinstance(opponent, str) or callable(opponent):
         return opponent
     raise ArgumentTypeError(

@@ -25,26 +25,22 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from endodoi._core import (
-    Player,
-    analyse_alpha_beta,
-    analyse_mcts,
-    evaluate_agent,
-    random_actions,
-)
-from endodoi.errors import ArgumentTypeError, ArgumentValueError, PolicyError
+from endodoi._core import Player, analyse_alpha_beta, analyse_mcts, evaluate_agent
+from endodoi.committee import Committee
+from endodoi.core_policy import CorePolicy as CorePolicy  # noqa: PLC0414 (other modules read it here)
+from endodoi.core_policy import Policy, Random, from_spec, read_array
+from endodoi.core_policy import PolicyFunction as PolicyFunction  # noqa: PLC0414
+from endodoi.errors import ArgumentValueError, PolicyError
 from endodoi.numbers_given import check_range, check_seconds, check_whole
 from endodoi.settings import check_seed
 from endodoi.shipped import ShippedAgent, shipped_agents
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from endodoi._core import Position, Ruleset
 
 __all__ = [
@@ -52,6 +48,7 @@ __all__ = [
     "AgentEvaluation",
     "AlphaBeta",
     "AlphaBetaAnalysis",
+    "Committee",
     "Greedy",
     "Mcts",
     "MctsAnalysis",
@@ -67,110 +64,6 @@ MAX_DEPTH = 64
 MAX_NODES = 2**64 - 1
 MAX_TABLE_MIB = 1 << 20
 MAX_THREADS = 256
-
-#: What users may write as a policy.
-PolicyFunction: TypeAlias = "Callable[[npt.NDArray[np.int16], npt.NDArray[np.int8]], npt.ArrayLike]"
-
-
-class Policy(Protocol):
-    """What a policy is: a callable from observations and masks to actions."""
-
-    def __call__(
-        self, observations: npt.NDArray[Any], action_masks: npt.NDArray[Any], /
-    ) -> npt.NDArray[np.int64]:
-        """Choose a column for every row.
-
-        Parameters
-        ----------
-        observations : int16 [B, 2C+3]
-        action_masks : int8 [B, C]
-
-        Returns
-        -------
-        actions : int64 [B]
-        """
-
-
-class CorePolicy:
-    """A player of the core; not made by users."""
-
-    def __init__(self, player: Player, ruleset: Ruleset | None, seed: int = 0) -> None:
-        self._player = player
-        self.ruleset = ruleset
-        self.seed = seed
-        self._calls = 0
-
-    @property
-    def name(self) -> str:
-        """The name shown in tables."""
-        return self._player.name
-
-    @property
-    def spec(self) -> str:
-        """The specification that makes this player again."""
-        return self._player.spec
-
-    def __call__(
-        self, observations: npt.NDArray[Any], action_masks: npt.NDArray[Any], /
-    ) -> npt.NDArray[np.int64]:
-        """Choose a column for every row.
-
-        Parameters
-        ----------
-        observations : int16 [B, 2C+3] or [2C+3]
-        action_masks : int8 [B, C] or [C]
-
-        Returns
-        -------
-        actions : int64 [B], or [] for a single game
-            0 on finished rows.
-
-        Raises
-        ------
-        PolicyError
-            If the rules are not known or not those of the games, or the player fails.
-        """
-        views = read_array(observations, "observations")
-        masks = read_array(action_masks, "action_masks")
-        call, self._calls = self._calls, self._calls + 1
-        actions = self._choose(
-            np.atleast_2d(views).astype(np.int16, copy=False),
-            np.atleast_2d(masks).astype(np.int8, copy=False),
-            call,
-        )
-        return actions if views.ndim > 1 else actions.reshape(())
-
-    def _choose(
-        self, views: npt.NDArray[np.int16], masks: npt.NDArray[np.int8], call: int
-    ) -> npt.NDArray[np.int64]:
-        if self.ruleset is None:
-            raise PolicyError(
-                f"player {self.name} does not know the rules of these games: make it with "
-                "ruleset=, as in ruleset=env.ruleset",
-                player=self.name,
-            )
-        return self._player.choose(views, masks, self.ruleset, self.seed, call)
-
-    def __repr__(self) -> str:
-        return f"<{type(self).__name__} {self.spec}>"
-
-
-class Random(CorePolicy):
-    """Plays every legal move with the same probability; it needs no rules.
-
-    Parameters
-    ----------
-    seed : int
-        The draws depend on it, on the row and on how often the player was called before.
-    """
-
-    def __init__(self, *, seed: int = 0) -> None:
-        super().__init__(Player("random"), None, check_seed(seed))
-
-    def _choose(
-        self, _views: npt.NDArray[np.int16], masks: npt.NDArray[np.int8], call: int
-    ) -> npt.NDArray[np.int64]:
-        return random_actions(masks, self.seed, call)
 
 
 class Greedy(CorePolicy):
@@ -521,50 +414,3 @@ class Agent(CorePolicy):
         if views.ndim == 1:
             found = tuple(None if part is None else part[0, ...] for part in found)  # type: ignore[assignment]
         return AgentEvaluation(*found)
-
-
-def from_spec(spec: str, *, ruleset: Ruleset | None = None, seed: int = 0) -> CorePolicy:
-    """Make the player of a specification.
-
-    Parameters
-    ----------
-    spec : str
-        ``random``, ``greedy``, ``perfect``, ``alphabeta:N``, ``alphabeta:nodes=N``,
-        ``alphabeta:seconds=S``, ``mcts:N``, or ``agent:`` and a file, the folder of
-        a run, or the name of a shipped agent, with ``@sims=N``, ``@mcts=N``, ``@depth=N``,
-        ``@nodes=N``, ``@seconds=S`` or ``@none``.
-    ruleset : Ruleset, optional
-        The rules of the games.
-    seed : int
-        Seed of a player that draws.
-
-    Raises
-    ------
-    PolicyError
-        If it is none of these forms.
-    AgentError
-        If an agent's file cannot be used.
-    """
-    player = Player(spec)
-    if player.spec == "random":
-        return Random(seed=seed)
-    return CorePolicy(player, player.ruleset if ruleset is None else ruleset, check_seed(seed))
-
-
-def read_array(value: npt.ArrayLike, name: str) -> npt.NDArray[Any]:
-    """Return an array of whole numbers or bools with one or two axes.
-
-    Raises
-    ------
-    ArgumentTypeError
-        If it is something else.
-    """
-    array = np.asarray(value)
-    if array.dtype.kind not in "iub" or array.ndim not in (1, 2):
-        raise ArgumentTypeError(
-            f"{name} has dtype {array.dtype} and shape {array.shape}, expected whole numbers with "
-            "one row for each game",
-            field=name,
-            value=str(array.dtype),
-        )
-    return array

@@ -49,6 +49,7 @@ mod pairs;
 mod played;
 mod ratings;
 mod regret;
+mod sprt;
 mod standings;
 mod standings_text;
 mod table;
@@ -66,6 +67,7 @@ pub use regret::{
     Answer, Exam, ExamConfig, ExamProgress, MoveWorth, Phase, Question, Reference, Regret,
     RegretError, RegretPart, WatchExam, regret_table,
 };
+pub use sprt::{EloModel, Hypothesis, SprtConfig, SprtError, SprtResult};
 pub use standings::{PairingStanding, PlayerStanding, SouthStanding, Standings};
 pub use table::table;
 pub use tournament::{Chunk, TournamentConfig, TournamentError, different_names, play_chunks};

@@ -306,6 +306,9 @@ impl From<PolicyError> for PyErr {
             PolicyError::Spec { spec, .. } => {
                 exception("PolicyError", &message, |fields| fields.set("player", spec))
             }
+            PolicyError::Committee { .. } => exception("PolicyError", &message, |fields| {
+                fields.set("player", "committee")
+            }),
             PolicyError::File { path, .. } => {
                 exception("AgentError", &message, |fields| fields.set("path", path))
             }

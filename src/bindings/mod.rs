@@ -24,6 +24,7 @@ mod out;
 mod picture;
 mod player;
 mod position;
+mod ratings;
 mod record;
 mod regret;
 mod ruleset;
@@ -31,6 +32,7 @@ mod seeds;
 mod simulate;
 mod solver;
 mod sowing;
+mod sprt;
 mod statistics;
 mod tables;
 
@@ -66,17 +68,21 @@ mod _core {
     #[pymodule_export]
     use super::position::PyPosition;
     #[pymodule_export]
+    use super::ratings::fit_ratings;
+    #[pymodule_export]
     use super::record::PyGameRecord;
     #[pymodule_export]
     use super::regret::PyExam;
     #[pymodule_export]
     use super::ruleset::PyRuleset;
     #[pymodule_export]
-    use super::simulate::{sample_size, simulate};
+    use super::simulate::{committee_name, sample_size, simulate};
     #[pymodule_export]
     use super::solver::PySolver;
     #[pymodule_export]
     use super::sowing::PySowing;
+    #[pymodule_export]
+    use super::sprt::PySprt;
     #[pymodule_export]
     use super::statistics::PyStatistics;
     #[pymodule_export]

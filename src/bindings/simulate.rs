@@ -17,7 +17,7 @@ use super::errors::exception;
 use super::game_table::{PyGameTable, columns_of, summary_texts};
 use super::opponent::function_name;
 use super::ruleset::PyRuleset;
-use crate::policy::{Policy, PolicyError, PolicySpec};
+use crate::policy::{Committee, Member, Policy, PolicyError, PolicySpec, committee};
 use crate::position::Position;
 use crate::rng::Xoshiro128PlusPlus;
 use crate::simulate as core;
@@ -271,10 +271,31 @@ impl Interruption {
     }
 }
 
+/// Return the name of a committee, its members counted and their weights written.
+///
+/// Parameters
+/// ----------
+/// names : list of str
+/// weights : list of float
+///
+/// Raises
+/// ------
+/// PolicyError
+///     If there are no or too many members, or a weight is out of range.
+#[pyfunction]
+#[allow(clippy::needless_pass_by_value)] // As Python lists are read.
+pub(super) fn committee_name(names: Vec<String>, weights: Vec<f64>) -> PyResult<String> {
+    committee::check_weights(&weights)?;
+    let names = names.iter().map(String::as_str);
+    Ok(committee::name_of(names.zip(weights)))
+}
+
 /// A player of a simulation as a user gives it.
 pub(super) enum Contestant {
     Spec(PolicySpec),
     Function(PyPolicy),
+    /// Members with their weights.
+    Committee(Vec<(Contestant, f64)>),
 }
 
 impl Contestant {
@@ -284,6 +305,19 @@ impl Contestant {
     ) -> PyResult<Contestant> {
         if value.is_instance_of::<PyString>() {
             return Ok(Contestant::Spec(text(value, "player")?.parse()?));
+        }
+        let committee = value
+            .py()
+            .import("endodoi.committee")?
+            .getattr("Committee")?;
+        if value.is_instance(&committee)? {
+            let votes = value.getattr("_votes")?;
+            let votes: Vec<(Bound<'_, PyAny>, f64)> = votes.extract()?;
+            let read = |(member, weight): (Bound<'_, PyAny>, f64)| {
+                Ok((Contestant::read(&member, interruption)?, weight))
+            };
+            let members = votes.into_iter().map(read).collect::<PyResult<_>>()?;
+            return Ok(Contestant::Committee(members));
         }
         let name = function_name(value)?;
         Ok(Contestant::Function(PyPolicy {
@@ -297,6 +331,17 @@ impl Contestant {
         match self {
             Contestant::Spec(spec) => spec.build(),
             Contestant::Function(policy) => Ok(Box::new(policy)),
+            Contestant::Committee(members) => {
+                let build = |(member, weight): (Contestant, f64)| {
+                    let policy = member.build()?;
+                    Ok(Member { policy, weight })
+                };
+                let members = members
+                    .into_iter()
+                    .map(build)
+                    .collect::<Result<_, PolicyError>>()?;
+                Ok(Box::new(Committee::new(members)?))
+            }
         }
     }
 }

@@ -3,6 +3,7 @@
 pub mod agent;
 pub mod agent_file;
 mod alpha_beta;
+pub(crate) mod committee;
 pub mod features;
 mod greedy;
 mod mcts;
@@ -17,11 +18,12 @@ pub mod weights;
 
 pub use agent::{Agent, AgentNetwork, AgentSearch};
 pub use alpha_beta::AlphaBeta;
+pub use committee::{Committee, MAX_MEMBERS, MAX_WEIGHT, MIN_WEIGHT, Member};
 pub use greedy::Greedy;
 pub use mcts::Mcts;
 pub use perfect::Perfect;
 pub use random::Random;
-pub use spec::PolicySpec;
+pub use spec::{MemberSpec, PolicySpec};
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -49,6 +51,12 @@ pub enum PolicyError {
         /// The file.
         path: String,
         /// What is wrong with it.
+        message: String,
+    },
+    /// A committee of no or too many members, or one with a weight out of range.
+    #[error("committee: {message}")]
+    Committee {
+        /// What is wrong.
         message: String,
     },
     /// The policy cannot play by these rules.

@@ -1,0 +1,194 @@
+"""The commands ``endodoi match`` and ``endodoi sprt``."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from typing import TYPE_CHECKING
+
+from endodoi.player_files import load_players
+from endodoi.sequential import sprt
+from endodoi.series import match
+from endodoi.sprt import SprtResult
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import TypeAlias
+
+    from endodoi._core import Ruleset
+    from endodoi.policies import PolicyFunction
+
+    # argparse has no public name for it.
+    Commands: TypeAlias = argparse._SubParsersAction[argparse.ArgumentParser]  # noqa: SLF001
+
+__all__ = ["add_matches"]
+
+#: Status after a Ctrl-C.
+INTERRUPTED = 130
+
+MATCH_EXAMPLES = """\
+examples:
+  endodoi match greedy alphabeta:4 --columns 6
+  endodoi match agent:2x6 mcts:800 --columns 6 --wins 7 --records match.jsonl
+  endodoi match mine.py:policy committee:8xmcts:20 --columns 6 --seed 3
+
+The sides alternate; two games in a row have the same random opening. Drawn games count for nobody.
+"""
+
+SPRT_EXAMPLES = """\
+examples:
+  endodoi sprt alphabeta:3 alphabeta:2 --columns 6 --elo0 0 --elo1 30
+  endodoi sprt committee:8xmcts:20 mcts:20 --columns 6 --elo0 0 --elo1 50 --json
+  endodoi sprt mine.py:policy greedy --elo0 -10 --elo1 0 --model normalized
+
+Accepts H0 (the first player is stronger by elo0 or less) or H1 (by elo1 or more).
+"""
+
+
+def add_matches(
+    commands: Commands,
+    rules: argparse.ArgumentParser,
+    ruleset_of: Callable[[argparse.Namespace], Ruleset],
+    printable: Callable[[str], str],
+) -> None:
+    """Add the commands that let two players meet.
+
+    Parameters
+    ----------
+    commands
+        Where they are added.
+    rules
+        The options that name the rules.
+    ruleset_of
+        What reads these options.
+    printable
+        What makes a text fit for the output.
+    """
+    parser = commands.add_parser(
+        "match",
+        parents=[rules],
+        help="play a match: the first to win so many games (el ala)",
+        description="Plays until one of two players has won so many games, with the tally.",
+        epilog=MATCH_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.set_defaults(run=lambda options: match_command(options, ruleset_of(options), printable))
+    add_players(parser)
+    parser.add_argument("--wins", type=int, default=5, help="games that win it (default 5)")
+    parser.add_argument(
+        "--max-games", type=int, metavar="N", help="even; it ends then (default 20 for each win)"
+    )
+    parser.add_argument("--records", metavar="FILE", help="write the games, a JSON line each")
+    parser.add_argument("--json", action="store_true", help="print the match as JSON")
+    parser = commands.add_parser(
+        "sprt",
+        parents=[rules],
+        help="play until it is known which of two players is stronger",
+        description="Plays pairs of games until a sequential probability ratio test decides.",
+        epilog=SPRT_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.set_defaults(run=lambda options: sprt_command(options, ruleset_of(options), printable))
+    add_players(parser)
+    parser.add_argument("--elo0", type=float, required=True, help="Elo points of H0")
+    parser.add_argument("--elo1", type=float, required=True, help="Elo points of H1")
+    parser.add_argument("--alpha", type=float, default=0.05, help="chance of a wrong H1 (0.05)")
+    parser.add_argument("--beta", type=float, default=0.05, help="chance of a wrong H0 (0.05)")
+    parser.add_argument(
+        "--model", choices=("logistic", "normalized"), default="logistic", help="what points mean"
+    )
+    parser.add_argument(
+        "--max-games", type=int, default=20_000, metavar="N", help="even (default 20000)"
+    )
+    parser.add_argument("--json", action="store_true", help="print the result as JSON")
+
+
+def add_players(parser: argparse.ArgumentParser) -> None:
+    """Add the two players and what both commands know of their games."""
+    parser.add_argument(
+        "players",
+        nargs=2,
+        metavar="PLAYER",
+        help="random, greedy, perfect, alphabeta:N, mcts:N, agent:FILE_RUN_OR_NAME, "
+        "committee:PLAYER+PLAYER... or FILE.py:NAME",
+    )
+    parser.add_argument(
+        "--openings",
+        default="4",
+        metavar="PLIES|balanced|FILE",
+        help="random plies (default 4), the balanced book, or a file of positions",
+    )
+    parser.add_argument("--seed", type=int, default=0, help="seed of all games (default 0)")
+    parser.add_argument("--max-plies", type=int, help="plies after which a game is cut (E4)")
+    parser.add_argument(
+        "--seconds-per-move", type=float, metavar="S", help="a player that takes longer loses"
+    )
+    parser.add_argument("--threads", type=int, help="threads (default: one for each core)")
+
+
+def read_players(texts: list[str]) -> list[str | PolicyFunction]:
+    """Return the two players."""
+    return list(load_players(texts).values())
+
+
+def read_openings(text: str) -> int | str:
+    """Return random plies, or what names a book."""
+    return int(text) if text.lstrip("-").isdigit() else text
+
+
+def match_command(
+    options: argparse.Namespace, ruleset: Ruleset, printable: Callable[[str], str]
+) -> int:
+    """Play a match and print its score sheet."""
+    a, b = read_players(options.players)
+    played = match(
+        a,
+        b,
+        ruleset=ruleset,
+        wins=options.wins,
+        seed=options.seed,
+        openings=read_openings(options.openings),
+        max_games=options.max_games,
+        max_plies=options.max_plies,
+        seconds_per_move=options.seconds_per_move,
+        num_threads=options.threads,
+    )
+    if options.records is not None:
+        played.write_records(options.records)
+    print(json.dumps(played.to_dict()) if options.json else printable(str(played)))
+    return 0
+
+
+def sprt_command(
+    options: argparse.Namespace, ruleset: Ruleset, printable: Callable[[str], str]
+) -> int:
+    """Play a test and print its result; after a Ctrl-C, what the pairs finished say."""
+    a, b = read_players(options.players)
+    status = 0
+    try:
+        found = sprt(
+            a,
+            b,
+            ruleset=ruleset,
+            elo0=options.elo0,
+            elo1=options.elo1,
+            alpha=options.alpha,
+            beta=options.beta,
+            model=options.model,
+            max_games=options.max_games,
+            openings=read_openings(options.openings),
+            seed=options.seed,
+            max_plies=options.max_plies,
+            seconds_per_move=options.seconds_per_move,
+            num_threads=options.threads,
+        )
+    except KeyboardInterrupt as interrupt:
+        finished = getattr(interrupt, "result", None)
+        if not isinstance(finished, SprtResult):
+            raise
+        found = finished
+        print(f"endodoi: interrupted after {found.games} games", file=sys.stderr)
+        status = INTERRUPTED
+    print(json.dumps(found.to_dict()) if options.json else printable(str(found)))
+    return status

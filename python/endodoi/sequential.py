@@ -1,0 +1,155 @@
+"""Two players against each other until a sequential test decides."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from endodoi.progress import Progress
+from endodoi.sprt import Sprt
+from endodoi.tournament import Chunk, Tournament, counted_from
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from endodoi._core import GameRecord, Ruleset
+    from endodoi.policies import PolicyFunction
+    from endodoi.sprt import SprtResult
+    from endodoi.tournament import OpeningsLike
+
+__all__ = ["sprt"]
+
+#: Pairs that are played at once at first, and later at most.
+FIRST_PAIRS, MOST_PAIRS = 32, 2048
+
+
+def sprt(
+    a: str | PolicyFunction,
+    b: str | PolicyFunction,
+    *,
+    ruleset: Ruleset,
+    elo0: float,
+    elo1: float,
+    alpha: float = 0.05,
+    beta: float = 0.05,
+    model: str = "logistic",
+    max_games: int = 20_000,
+    openings: OpeningsLike = 4,
+    seed: int = 0,
+    max_plies: int | None = None,
+    seconds_per_move: float | None = None,
+    num_threads: int | None = None,
+    progress: bool | str | Callable[[int], object] | None = None,
+) -> SprtResult:
+    """Play two players against each other until it is known by how much `a` is stronger.
+
+    Games are played in pairs, each opening from both sides, many at once, and tested after each
+    pair in order: the decision does not depend on threads or on how many are played at once. A
+    pair that repeats an earlier one move for move is no new evidence and is left out; `repeated`
+    counts them.
+
+    Parameters
+    ----------
+    a, b : str or policy
+        As the players of `tournament`.
+    ruleset : Ruleset
+        The rules of every game.
+    elo0, elo1, alpha, beta, model
+        As in `Sprt`.
+    max_games : int
+        Games after which the test ends without a decision, an even number.
+    openings, seed, max_plies, seconds_per_move, num_threads, progress
+        As in `tournament`.
+
+    Returns
+    -------
+    result : SprtResult
+
+    Raises
+    ------
+    SprtError, ArenaError
+        If an argument is out of range.
+    PolicyError
+        If a player cannot be made or cannot play by the rules.
+    KeyboardInterrupt
+        On Ctrl-C. Its attribute ``result`` holds what the pairs before say.
+
+    Examples
+    --------
+    >>> import endodoi as ed
+    >>> six = ed.Ruleset(columns=6)
+    >>> found = ed.arena.sprt("greedy", "random", ruleset=six, elo0=0, elo1=100)
+    >>> found.accepted
+    'H1'
+    """
+    test = Sprt(elo0, elo1, alpha=alpha, beta=beta, model=model)
+    plan = Tournament(
+        [a, b],
+        ruleset=ruleset,
+        games=max_games,
+        seed=seed,
+        openings=openings,
+        max_plies=max_plies,
+        seconds_per_move=seconds_per_move,
+    )
+    told = Evidence(test)
+    pair, pairs = 0, plan.games // 2
+    with Progress(plan.games, progress) as shown:
+        tell = shown.function or (lambda _finished: None)
+        while pair < pairs and not told.decided:
+            # What is played beyond the decision is in vain: a quarter at most, after the start.
+            last = min(pair + max(FIRST_PAIRS, min(pair // 4, MOST_PAIRS)), pairs)
+            counting = counted_from(2 * pair, tell)
+            try:
+                games = plan.play(
+                    [Chunk(0, 1, pair, last)], num_threads=num_threads, progress=counting
+                )
+            except BaseException as interruption:
+                interruption.result = told.result(plan)  # type: ignore[attr-defined]
+                raise
+            told.add(plan.records(games), plan.names[0])
+            pair = last
+    return told.result(plan)
+
+
+class Evidence:
+    """What the pairs so far say."""
+
+    def __init__(self, test: Sprt) -> None:
+        self.test = test
+        self.counts = [0] * 5
+        self.repeated = 0
+        self.decided = False
+        self.seen: set[tuple[object, ...]] = set()
+
+    def add(self, records: Sequence[GameRecord], first: str) -> None:
+        """Count pairs in order, up to the one that decides."""
+        fresh: list[int] = []
+        # For each pair that is new, the repeated ones before it.
+        repeated_before: list[int] = []
+        repeated = self.repeated
+        for game, other in zip(records[::2], records[1::2], strict=True):
+            moves = (game.start, tuple(game.moves), tuple(other.moves))
+            if moves in self.seen:
+                repeated += 1
+                continue
+            self.seen.add(moves)
+            fresh.append(half_points(game, first) + half_points(other, first))
+            repeated_before.append(repeated)
+        self.counts, played = self.test.decide(self.counts, fresh)
+        self.decided = self.test.result(self.counts).accepted is not None
+        self.repeated = repeated_before[played - 1] if self.decided else repeated
+
+    def result(self, plan: Tournament) -> SprtResult:
+        """Return the result with the settings of the games."""
+        found = self.test.result(self.counts)
+        settings = {**plan.settings, **found.settings}
+        players = (plan.names[0], plan.names[1])
+        return replace(found, players=players, repeated=self.repeated, settings=settings)
+
+
+def half_points(record: GameRecord, name: str) -> int:
+    """Return the half points of a player in a game: 2 won, 1 drawn or cut, 0 lost."""
+    if record.outcome not in ("south", "north"):
+        return 1
+    return 2 * int(record.players[record.outcome == "north"] == name)

@@ -1,0 +1,96 @@
+"""Games until the sequential test decides."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import endodoi as ed
+from endodoi.cli import main
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+SIX = ed.Ruleset(columns=6)
+
+
+def test_a_test_stops_at_the_pair_that_decides() -> None:
+    found = ed.arena.sprt("alphabeta:2", "random", ruleset=SIX, elo0=0, elo1=150, seed=3)
+    assert found.accepted == "H1"
+    assert found.players == ("alphabeta:2", "random")
+    assert found.llr >= found.upper
+    # The first pairs of a match of the same seed, and no more of them than are needed.
+    plan = ed.arena.Tournament(["alphabeta:2", "random"], ruleset=SIX, games=found.games, seed=3)
+    records = plan.records(plan.play(plan.chunks(1000)))
+    points = [
+        sum(
+            1 if game.outcome == "draw" else 2 * (game.players[game.outcome == "north"] != "random")
+            for game in pair
+        )
+        for pair in zip(records[::2], records[1::2], strict=True)
+    ]
+    assert found.repeated == 0
+    assert list(found.counts) == [points.count(half) for half in range(5)]
+    test = ed.arena.Sprt(0, 150)
+    before = [points[:-1].count(half) for half in range(5)]
+    assert test.result(before).accepted is None
+
+
+def test_the_decision_does_not_depend_on_threads() -> None:
+    found = [
+        ed.arena.sprt(
+            "mcts:20", "random", ruleset=SIX, elo0=0, elo1=60, seed=1, num_threads=threads
+        )
+        for threads in (1, 2, 8)
+    ]
+    assert found[0] == found[1] == found[2]
+
+
+def test_equal_players_accept_that_there_is_no_difference() -> None:
+    found = ed.arena.sprt("random", "random", ruleset=SIX, elo0=0, elo1=60, max_games=400)
+    # The same player against itself scores exactly one half in every pair.
+    assert (found.accepted, found.score) == ("H0", 0.5)
+
+
+def test_repeated_pairs_are_no_evidence() -> None:
+    found = ed.arena.sprt(
+        "alphabeta:2", "greedy", ruleset=SIX, elo0=0, elo1=20, openings=0, max_games=200
+    )
+    assert (found.games, found.repeated, found.accepted) == (2, 99, None)
+    assert "99 pairs" in str(found)
+
+
+def test_a_test_without_a_decision_ends() -> None:
+    found = ed.arena.sprt("random", "mcts:2", ruleset=SIX, elo0=-5, elo1=5, max_games=20)
+    assert (found.accepted, found.games) == (None, 20)
+    with pytest.raises(ed.ArenaError, match="games is 21"):
+        ed.arena.sprt("random", "greedy", ruleset=SIX, elo0=0, elo1=5, max_games=21)
+
+
+def test_an_interruption_keeps_what_was_found() -> None:
+    calls: list[int] = []
+
+    def stops(observations: npt.NDArray[Any], action_masks: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        calls.append(len(observations))
+        if len(calls) > 200:
+            raise KeyboardInterrupt
+        columns: npt.NDArray[Any] = action_masks.argmax(axis=1)
+        return columns
+
+    with pytest.raises(KeyboardInterrupt) as interruption:
+        ed.arena.sprt(stops, "random", ruleset=SIX, elo0=0, elo1=1, max_games=100_000)
+    found: ed.arena.SprtResult = vars(interruption.value)["result"]
+    assert found.games > 0
+
+
+def test_the_command_tests_two_players(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["sprt", "alphabeta:2", "random", "--columns", "6", "--elo0", "0", "--elo1", "100"]
+    assert main(words) == 0
+    assert "H1 (+100) accepted" in capsys.readouterr().out
+    assert main([*words, "--json", "--model", "normalized", "--openings", "6"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["accepted"], found["settings"]["openings"]) == ("H1", 6)
+    assert main([*words[:-1], "-5"]) == 2
+    assert "expected elo0 below elo1" in capsys.readouterr().err
