@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from importlib import import_module
 from typing import TYPE_CHECKING
@@ -96,6 +97,9 @@ def train_command(options: argparse.Namespace) -> int:
         print(f"report:         {write_report(result.run)}")
     except MissingExtraError as error:
         print(f"endodoi: no picture of the learning curve: {error}", file=sys.stderr)
+    if result.finished:
+        agent = shlex.quote(f"agent:{result.run}")
+        print(f"play:           endodoi play --opponent {agent}")
     return 0
 
 

@@ -130,6 +130,18 @@ def test_commands_of_a_page_run(
     assert capsys.readouterr().out
 
 
+def test_the_picture_of_the_readme_is_what_the_command_below_it_draws(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    [picture] = re.findall(r"^!\[.*\]\((.*)\)$", text, re.MULTILINE)
+    [command] = re.findall(r"`endodoi (show .*)` draws it", text)
+    assert main(shlex.split(command)) == 0
+    drawn = (tmp_path / "board.svg").read_text(encoding="utf-8")
+    assert drawn.strip() == (ROOT / picture).read_text(encoding="utf-8").strip()
+
+
 def test_a_literal_that_is_not_the_value_is_an_error() -> None:
     run_python("x = 3\nx + 1  # 4\nx  # a remark\n", {}, "page")
     with pytest.raises(AssertionError, match="page: x is 3, not 4"):

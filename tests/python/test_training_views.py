@@ -153,8 +153,10 @@ def test_train_passes_its_options_on_and_draws_the_learning_curve(
     assert picture.read_bytes().startswith(b"\x89PNG")
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == "the table"
-    assert lines[-2] == f"picture:        {picture}"
-    assert lines[-1] == f"report:         {fake_trainer / 'report.html'}"
+    assert lines[-3] == f"picture:        {picture}"
+    assert lines[-2] == f"report:         {fake_trainer / 'report.html'}"
+    command = f"endodoi play --opponent {shlex.quote(f'agent:{fake_trainer}')}"
+    assert lines[-1] == f"play:           {command}"
     assert not list(fake_trainer.glob(".*"))
 
 
