@@ -73,6 +73,8 @@ def title_of(standings: Standings) -> str:
         start = (
             f"from {openings['book'] or 'a book'} ({count_of(openings['positions'], 'position')})"
         )
+    elif openings == 0:
+        start = "from the start"
     else:
         start = f"after {count_of(openings, 'random ply')}".replace("plys", "plies")
     parts = [
@@ -126,7 +128,7 @@ def draw_cross_table(axes: Axes, standings: Standings, ranked: list[PlayerStandi
             a, b = rows[pairing.a], rows[pairing.b]
             scores[a][b], scores[b][a] = pairing.score, 1 - pairing.score
     image: Any = axes.imshow(scores, cmap="RdBu", vmin=0, vmax=1, aspect="auto")
-    axes.figure.colorbar(image, ax=axes, label="score of the row against the column")
+    axes.figure.colorbar(image, ax=axes, label="score of the row")
     places = range(len(ranked))
     axes.set_xticks(places, [str(place + 1) for place in places])
     axes.set_yticks(places, [str(place + 1) for place in places])
