@@ -78,7 +78,8 @@ def add_arena(
         nargs="+",
         required=True,
         metavar="PLAYER",
-        help="random, greedy, perfect, alphabeta:N, mcts:N, agent:FILE_RUN_OR_NAME or FILE.py:NAME",
+        help="random, greedy, perfect, alphabeta:N, mcts:N, agent:FILE_RUN_OR_NAME, "
+        "committee:PLAYER+PLAYER... or FILE.py:NAME",
     )
     parser.add_argument(
         "--games", type=int, default=100, help="games of each pairing, even (default 100)"

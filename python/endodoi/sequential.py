@@ -45,8 +45,8 @@ def sprt(
 
     Games are played in pairs, each opening from both sides, many at once, and tested after each
     pair in order: the decision does not depend on threads or on how many are played at once. A
-    pair that repeats an earlier one move for move is no new evidence and is left out; `repeated`
-    counts them.
+    pair that repeats an earlier one, by the same moves from the same position after the opening, is
+    no new evidence and is left out; `repeated` counts them.
 
     Parameters
     ----------
@@ -107,7 +107,7 @@ def sprt(
             except BaseException as interruption:
                 interruption.result = told.result(plan)  # type: ignore[attr-defined]
                 raise
-            told.add(plan.records(games), plan.names[0])
+            told.add(plan, plan.records(games), pair)
             pair = last
     return told.result(plan)
 
@@ -122,14 +122,20 @@ class Evidence:
         self.decided = False
         self.seen: set[tuple[object, ...]] = set()
 
-    def add(self, records: Sequence[GameRecord], first: str) -> None:
-        """Count pairs in order, up to the one that decides."""
+    def add(self, plan: Tournament, records: Sequence[GameRecord], pair: int) -> None:
+        """Count pairs in order, from the one of this number up to the one that decides."""
+        first = plan.names[0]
         fresh: list[int] = []
         # For each pair that is new, the repeated ones before it.
         repeated_before: list[int] = []
         repeated = self.repeated
-        for game, other in zip(records[::2], records[1::2], strict=True):
-            moves = (game.start, tuple(game.moves), tuple(other.moves))
+        for number, two in enumerate(zip(records[::2], records[1::2], strict=True), start=pair):
+            position, opening = plan.opening(number)
+            for column in opening:
+                position = position.play(column)
+            game, other = two
+            after = (tuple(record.moves[len(opening) :]) for record in two)
+            moves = (position.to_text(), *after)
             if moves in self.seen:
                 repeated += 1
                 continue

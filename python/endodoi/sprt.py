@@ -46,7 +46,7 @@ class SprtResult:
     players : tuple of str or None
         Who played, None where only counts were given.
     repeated : int
-        Pairs left out because they repeat an earlier one move for move.
+        Pairs left out because they repeat an earlier one.
     """
 
     accepted: str | None
@@ -159,13 +159,28 @@ class Sprt:
         beta: float = 0.05,
         model: str = "logistic",
     ) -> None:
-        self._core = _core.Sprt(
+        self._arguments = (
             check_number(elo0, "elo0"),
             check_number(elo1, "elo1"),
-            alpha=check_number(alpha, "alpha"),
-            beta=check_number(beta, "beta"),
-            model=model,
+            check_number(alpha, "alpha"),
+            check_number(beta, "beta"),
+            str(model),
         )
+        self._core = _core.Sprt(
+            *self._arguments[:2],
+            alpha=self._arguments[2],
+            beta=self._arguments[3],
+            model=self._arguments[4],
+        )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle the arguments."""
+        return remake, self._arguments
+
+    def __repr__(self) -> str:
+        """Return the hypotheses."""
+        elo0, elo1, *_, model = self._arguments
+        return f"<Sprt of {elo0:+g} against {elo1:+g} {model} Elo>"
 
     def result(self, counts: Sequence[int]) -> SprtResult:
         """Return what counts of results say.
@@ -203,3 +218,8 @@ class Sprt:
         """
         counted, played = self._core.decide(counts, half_points)
         return list(counted), played
+
+
+def remake(elo0: float, elo1: float, alpha: float, beta: float, model: str) -> Sprt:
+    """Make a test of its arguments."""
+    return Sprt(elo0, elo1, alpha=alpha, beta=beta, model=model)

@@ -62,6 +62,21 @@ def test_repeated_pairs_are_no_evidence() -> None:
     assert "99 pairs" in str(found)
 
 
+def test_openings_that_lead_to_one_position_are_one() -> None:
+    """Two random plies lead to few positions: every pair from one that was there is left out."""
+    players = ("alphabeta:2", "greedy")
+    found = ed.arena.sprt(*players, ruleset=SIX, elo0=-1, elo1=1, openings=2, max_games=400)
+    plan = ed.arena.Tournament(players, ruleset=SIX, games=400, openings=2)
+    reached = set()
+    for pair in range(200):
+        position, opening = plan.opening(pair)
+        for column in opening:
+            position = position.play(column)
+        reached.add(position.to_text())
+    assert len(reached) < 40
+    assert (found.games, found.repeated) == (2 * len(reached), 200 - len(reached))
+
+
 def test_a_test_without_a_decision_ends() -> None:
     found = ed.arena.sprt("random", "mcts:2", ruleset=SIX, elo0=-5, elo1=5, max_games=20)
     assert (found.accepted, found.games) == (None, 20)

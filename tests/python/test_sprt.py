@@ -54,6 +54,9 @@ def test_a_result_can_be_written_and_pickled() -> None:
     assert won.elo == math.inf
     assert json.loads(json.dumps(won.to_dict(), allow_nan=False))["elo"] is None
     assert pickle.loads(pickle.dumps(won)) == won
+    test = pickle.loads(pickle.dumps(ed.arena.Sprt(-5, 10, beta=0.1, model="normalized")))
+    assert repr(test) == "<Sprt of -5 against +10 normalized Elo>"
+    assert test.result([1, 2, 3, 4, 5]).settings["beta"] == 0.1
     lost = ed.arena.Sprt(0, 10).result([30, 0, 0])
     assert lost.elo == -math.inf
 
