@@ -11,6 +11,7 @@ import numpy as np
 from endodoi._core import Player, __version__, different_names
 from endodoi.benchmark_exam import examine
 from endodoi.benchmark_suite import load_suite
+from endodoi.committee import Committee
 from endodoi.errors import ArenaError, ArgumentTypeError, PolicyError
 from endodoi.estimates import mean_of, paired_interval
 from endodoi.places import claim, write_text
@@ -136,6 +137,8 @@ def read_player(player: str | PolicyFunction, name: str | None) -> tuple[str | P
         If the player cannot be made.
     """
     read = contestant(player, "player")
+    if isinstance(read, Committee) and read.spec is not None:
+        read = read.spec
     if isinstance(read, str):
         Player(read)
     shown: Any = name_of(read) if name is None else name

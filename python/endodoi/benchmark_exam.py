@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from endodoi._core import Player, Position
+from endodoi.committee import Committee
 from endodoi.estimates import mean_of, share_of
 from endodoi.regret import RegretPart
 from endodoi.report_card import CardRegret
@@ -59,7 +60,7 @@ def examine(
     if isinstance(player, str):
         columns = Player(player).choose(*shown(positions), ruleset, seed, 0).tolist()
     else:
-        columns, failures = choices(player, positions)
+        columns, failures = choices(with_rules(player, ruleset, seed), positions)
     answers, illegal = [], 0
     for asked, position, column in zip(questions, positions, columns, strict=True):
         if column is not None and column not in asked.margins:
@@ -73,6 +74,14 @@ def examine(
     }
     error = columns.count(None)
     return CardRegret(**parts, illegal=illegal, error=error, failure=next(iter(failures), None))
+
+
+def with_rules(policy: PolicyFunction, ruleset: Ruleset, seed: int) -> PolicyFunction:
+    """Return a committee that knows the rules which its members play by, else what is given."""
+    if not isinstance(policy, Committee):
+        return policy
+    members, weights = policy._members, policy._weights  # noqa: SLF001
+    return Committee(members, weights, ruleset=ruleset, seed=seed)
 
 
 def shown(positions: Sequence[Position]) -> tuple[npt.NDArray[np.int16], npt.NDArray[np.int8]]:

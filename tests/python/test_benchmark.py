@@ -300,6 +300,15 @@ def test_faults_are_counted_and_shown() -> None:
     assert "faults" in str(card.compare(small(lowest)))
 
 
+def test_committees_play_games_and_choose_in_positions() -> None:
+    alone = small("greedy")["2x6"]
+    of_names = small(ed.policies.Committee(["greedy", "greedy"]))
+    assert of_names.player == "committee:2xgreedy"
+    mixed = small(ed.policies.Committee(["greedy", lowest], [3, 1]))
+    for card in (of_names, small("committee:2xgreedy"), mixed):
+        assert card["2x6"] == alone
+
+
 def test_what_is_no_player_is_refused_before_anything_is_played() -> None:
     with pytest.raises(ed.PolicyError, match='player is "nobody", expected random'):
         small("nobody")
