@@ -1,6 +1,7 @@
 """Processor time and bytes of games and training on Ray, from which docs/ray.md plans.
 
     python tests/benches/ray_load.py simulate --games 8000000
+    python tests/benches/ray_load.py workers --games 8000
     python tests/benches/ray_load.py train --minutes 0.5
 
 Processor time is counted, not the time of the clock, so that other work on the machine hardly
@@ -12,6 +13,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import statistics
 import tempfile
 import time
 from pathlib import Path
@@ -79,6 +81,31 @@ def measure_simulation(games: int, part: int) -> None:
     ray.shutdown()
 
 
+def measure_workers(games: int, rounds: int) -> None:
+    """Play games that take longer with one worker and with two, in turn."""
+    speeds: dict[int, list[float]] = {1: [], 2: []}
+    costs: dict[int, list[float]] = {1: [], 2: []}
+    options: dict[str, Any] = {"ruleset": SIX, "south": "alphabeta:6", "north": "alphabeta:4"}
+    for count in [1, 2] * rounds:
+        ray.init(num_cpus=count, include_dashboard=False, log_to_driver=False)
+        ed.ray.simulate(2 * count, games_per_task=1, **options)
+        before, began = workers(), time.perf_counter()
+        ed.ray.simulate(games, random_opening_plies=4, games_per_task=games // 64, **options)
+        speeds[count].append(games / (time.perf_counter() - began))
+        costs[count].append((workers() - before) / games * 1e3)
+        ray.shutdown()
+    one, two = (statistics.median(speeds[count]) for count in (1, 2))
+    show(
+        {
+            "one worker: games a second": one,
+            "two workers: games a second": two,
+            "ratio by the clock": two / one,
+            "one worker: processor ms a game": statistics.median(costs[1]),
+            "two workers: processor ms a game": statistics.median(costs[2]),
+        }
+    )
+
+
 def workers() -> float:
     """Return the processor time of Ray's workers."""
     return processor_seconds("ray::")
@@ -113,9 +140,15 @@ def measure_training(minutes: float, learner: str) -> None:
         positions, chunks = last["positions"], last["queue"]["chunks"]
         show(
             {
+                "positions": positions,
+                "positions a second by the clock": positions / last["seconds"],
                 "positions a chunk": positions / chunks,
                 "bytes of a chunk": log["chunk_bytes"] / log["chunks"],
                 "bytes of games in progress with it": log["games_bytes"] / log["chunks"],
+                "bytes of both a game": (log["chunk_bytes"] + log["games_bytes"])
+                / log["chunks"]
+                * chunks
+                / last["games"],
                 "bytes of a weight update": log["weight_bytes"],
                 "weight updates a minute": log["weights"] / minutes,
                 "actor: positions a processor s": positions / seen["actor"],
@@ -130,14 +163,17 @@ def measure_training(minutes: float, learner: str) -> None:
 def main() -> None:
     """Measure what the words name."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("what", choices=["simulate", "train"])
+    parser.add_argument("what", choices=["simulate", "workers", "train"])
     parser.add_argument("--games", type=int, default=8_000_000)
     parser.add_argument("--part", type=int, default=1 << 20, help="games of a task")
+    parser.add_argument("--rounds", type=int, default=3, help="how often one and two workers play")
     parser.add_argument("--minutes", type=float, default=0.5)
     parser.add_argument("--learner", default="value")
     words = parser.parse_args()
     if words.what == "simulate":
         measure_simulation(words.games, words.part)
+    elif words.what == "workers":
+        measure_workers(words.games, words.rounds)
     else:
         measure_training(words.minutes, words.learner)
 

@@ -118,6 +118,7 @@ def test_copies_in_mid_game_go_on_as_the_original() -> None:
 def test_ppo_trains_both_sides_without_an_illegal_move(capsys: pytest.CaptureFixture[str]) -> None:
     # The example's environment raises on one.
     words = ["--columns", "4", "--iterations", "2", "--batch", "256", "--seed", "1"]
+    words += ["--runners", "2"]
     result = rllib_self_play.main(words)
     played = result["env_runners"]
     assert played["num_env_steps_sampled_lifetime"] >= 512
