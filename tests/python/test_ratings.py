@@ -184,3 +184,27 @@ def test_a_prior_out_of_range_is_refused(prior: float) -> None:
         ed.arena.ratings([("x", "y", 1, 1)], prior=prior)
     with pytest.raises(ed.ArgumentTypeError, match="prior is True"):
         ed.arena.ratings([("x", "y", 1, 1)], prior=True)
+
+
+def test_a_tournament_rates_its_players_by_the_same_function() -> None:
+    """Its pairs, given to `ratings` by hand, lead to its standings."""
+    players = ["random", "mcts:2", "mcts:8", "random"]
+    six = ed.Ruleset(columns=6)
+    plan = ed.arena.Tournament(players, ruleset=six, games=60, seed=3)
+    games = plan.play(plan.chunks())
+    columns = games.to_numpy()
+    # As South and as North, seen from the first player of the pairing.
+    results = np.where(columns["south"] == 0, columns["winner"], -columns["winner"])
+    pairs = [
+        (plan.names[a], plan.names[b], int(south), int(north))
+        for a, b, south, north in zip(
+            columns["a"][::2], columns["b"][::2], results[::2], results[1::2], strict=True
+        )
+    ]
+    found, standings = ed.arena.ratings(pairs), plan.standings(games)
+    for player in standings.players:
+        mine = found[player.name]
+        assert (mine.wins, mine.draws, mine.losses) == (player.wins, player.draws, player.losses)
+        assert player.rating == pytest.approx(mine.rating, abs=1e-6)
+        assert (player.low, player.high) == pytest.approx((mine.low, mine.high), abs=1e-6)
+    assert standings.first_move.elo["value"] == pytest.approx(found.first_move.elo.value, abs=1e-6)
