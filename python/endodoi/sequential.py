@@ -58,7 +58,10 @@ def sprt(
         As in `Sprt`.
     max_games : int
         Games after which the test ends without a decision, an even number.
-    openings, seed, max_plies, seconds_per_move, num_threads, progress
+    openings : int, "balanced", path, or sequence of str or Position
+        As in `tournament`: so many random plies, or a book of one position for every two games of
+        `max_games`.
+    seed, max_plies, seconds_per_move, num_threads, progress
         As in `tournament`.
 
     Returns
