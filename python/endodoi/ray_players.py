@@ -8,6 +8,7 @@ import re
 import sys
 import sysconfig
 import tempfile
+from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -23,6 +24,8 @@ from endodoi.ray_cluster import node_name
 from endodoi.simulation import contestant, name_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from endodoi.policies import PolicyFunction
 
 __all__ = ["Carried", "carry", "local_player", "unpacked"]
@@ -163,17 +166,22 @@ def pickled(function: PolicyFunction) -> bytes:
     PolicyError
         If it cannot be pickled.
     """
-    module = own_module(function)
     try:
-        if module is None:
+        with ExitStack() as stack:
+            for module in {own_module(part) for part in parts_of(function)} - {None}:
+                cloudpickle.register_pickle_by_value(module)
+                stack.callback(cloudpickle.unregister_pickle_by_value, module)
             return bytes(cloudpickle.dumps(function))
-        cloudpickle.register_pickle_by_value(module)
-        try:
-            return bytes(cloudpickle.dumps(function))
-        finally:
-            cloudpickle.unregister_pickle_by_value(module)
     except Exception as error:
         raise cannot(name_of(function), "be pickled", error) from error
+
+
+def parts_of(function: object) -> Iterator[object]:
+    """Iterate over a function and, of a committee, its members."""
+    yield function
+    for member, _ in getattr(function, "_votes", ()):
+        if callable(member):
+            yield from parts_of(member)
 
 
 def own_module(function: object) -> ModuleType | None:

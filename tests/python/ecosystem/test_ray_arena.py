@@ -66,6 +66,13 @@ def rows(standings: ed.arena.Standings) -> list[tuple[Any, ...]]:
         {"players": ["random", "greedy", "alphabeta:2", "greedy"], "games": 20},
         {"players": {"last": last_legal, "mcts": ed.policies.Mcts(10)}, "games": 30, "seed": 4},
         {"players": ["greedy", "random", "agent:en-dodoi-2x6@none"], "games": 8, "gauntlet": 1},
+        {
+            "players": [
+                ed.policies.Committee(["greedy", "mcts:10"], [2, 3]),
+                ed.policies.Committee(["greedy", last_legal, "random"]),
+            ],
+            "games": 12,
+        },
         {"players": ["greedy", "random"], "games": 12, "openings": OPENINGS, "max_plies": 30},
     ],
 )
