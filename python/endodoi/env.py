@@ -9,7 +9,7 @@ from gymnasium import spaces
 
 from endodoi._core import Batch
 from endodoi.opponents import Opponent, is_pool, read_opponents
-from endodoi.pictures import rgb_of_rows
+from endodoi.pictures import LastMoves, rgb_of_rows
 from endodoi.settings import (
     RENDER_MODES,
     Observation,
@@ -127,6 +127,7 @@ class Env(gymnasium.Env[Any, Any]):
             opponents=opponents,
             agent_side=agent_side,
         )
+        self._last_moves = LastMoves(self.batch) if render_mode == "rgb_array" else None
         self.mask_in_obs = mask_in_obs
         self.observation_key = observation_key
         self.mask_key = mask_key
@@ -159,6 +160,8 @@ class Env(gymnasium.Env[Any, Any]):
         check_options(options, ())
         row_seed = None if seed is None else check_seed(seed)
         observations, infos = self.batch.reset([row_seed], None, [self._first_seed])
+        if self._last_moves is not None:
+            self._last_moves.forget()
         if row_seed is not None:
             super().reset(seed=row_seed)
         info = self._info(infos)
@@ -189,7 +192,11 @@ class Env(gymnasium.Env[Any, Any]):
             If the opponent's action is illegal under ``illegal="raise"``; what a function raises
             comes through as it is. The game has not changed then.
         """
+        if self._last_moves is not None:
+            self._last_moves.remember()
         observations, rewards, terminated, truncated, infos = self.batch.step(action)
+        if self._last_moves is not None:
+            self._last_moves.follow(action)
         info = self._info(infos)
         return (
             self._observation(observations[0], info),
@@ -204,7 +211,7 @@ class Env(gymnasium.Env[Any, Any]):
         if self.render_mode is None:
             return None
         if self.render_mode == "rgb_array":
-            return rgb_of_rows(self.batch)[0]
+            return rgb_of_rows(self.batch, self._last_moves)[0]
         return self.batch.render()[0]
 
     def set_opponent(self, opponent: Opponent) -> None:
@@ -231,6 +238,8 @@ class Env(gymnasium.Env[Any, Any]):
             If the bytes are no whole snapshot, or one of other settings; nothing has changed.
         """
         self.batch.set_state(state)
+        if self._last_moves is not None:
+            self._last_moves.forget()
 
     def _info(self, infos: dict[str, Any]) -> dict[str, Any]:
         info = row_info(infos)

@@ -14,7 +14,7 @@ from gymnasium.vector.utils import batch_space
 from endodoi._core import Batch
 from endodoi.errors import ArgumentTypeError, BatchError
 from endodoi.opponents import Opponent, is_pool, read_opponents
-from endodoi.pictures import rgb_of_rows
+from endodoi.pictures import LastMoves, rgb_of_rows
 from endodoi.settings import (
     RENDER_MODES,
     Observation,
@@ -218,6 +218,7 @@ class VectorEnv(GymnasiumVectorEnv[Any, Any, Any]):
             agent_side=agent_side,
             out=out,
         )
+        self._last_moves = LastMoves(self.batch) if render_mode == "rgb_array" else None
         self.num_envs = self.batch.rows
         self.copy = copy
         self.mask_in_obs = mask_in_obs
@@ -266,6 +267,8 @@ class VectorEnv(GymnasiumVectorEnv[Any, Any, Any]):
         check_options(options, ("reset_mask",))
         mask = read_reset_mask(options, self.num_envs)
         observations, infos = self.batch.reset(seed, mask, self._first_seed)
+        if self._last_moves is not None:
+            self._last_moves.forget(mask)
         if isinstance(seed, (int, np.integer)):
             super().reset(seed=int(seed))
         if is_pool(self.opponent):
@@ -306,7 +309,11 @@ class VectorEnv(GymnasiumVectorEnv[Any, Any, Any]):
         ArgumentTypeError
             If the actions are floats or bools.
         """
+        if self._last_moves is not None:
+            self._last_moves.remember()
         observations, rewards, terminated, truncated, infos = self.batch.step(actions)
+        if self._last_moves is not None:
+            self._last_moves.follow(actions)
         if self.autoreset_mode is AutoresetMode.SAME_STEP:
             self._add_finals(infos)
         if is_pool(self.opponent):
@@ -321,7 +328,7 @@ class VectorEnv(GymnasiumVectorEnv[Any, Any, Any]):
         if self.render_mode is None:
             return None
         if self.render_mode == "rgb_array":
-            return rgb_of_rows(self.batch)
+            return rgb_of_rows(self.batch, self._last_moves)
         return tuple(self.batch.render())
 
     def set_opponent(self, opponent: Opponent) -> None:
@@ -388,6 +395,8 @@ class VectorEnv(GymnasiumVectorEnv[Any, Any, Any]):
             If the bytes are no whole snapshot, or one of other settings; nothing has changed.
         """
         self.batch.set_state(state)
+        if self._last_moves is not None:
+            self._last_moves.forget()
 
     def _tell_opponents(self, infos: dict[str, Any]) -> None:
         infos["opponent"] = self.batch.playing()

@@ -88,17 +88,61 @@ def test_every_row_of_a_vector_environment_is_drawn() -> None:
     env.step([0, 1, 2])
     frames = env.render()
     assert isinstance(frames, tuple)
-    positions = [env.position(row) for row in range(3)]
-    for frame, position in zip(frames, positions, strict=True):
+    for row, frame in enumerate(frames):
         assert isinstance(frame, np.ndarray)
         # The line tells that the game was cut.
-        assert (frame != rgb(position)).any()
-        assert (frame == rgb(position, status="North to move; over (max_plies)")).all() or (
-            position.quiet > 0
-        )
+        assert (frame != rgb(START.sow(row))).any()
+        assert (frame == rgb(START.sow(row), status="North to move; over (max_plies)")).all()
     single = Env(columns=6, render_mode="rgb_array")
     single.reset(seed=1)
     assert np.array_equal(np.asarray(single.render()), rgb(START))
+
+
+def test_frames_show_the_way_of_the_last_move() -> None:
+    env = Env(columns=6, render_mode="rgb_array")
+    env.reset(seed=1)
+    env.step(np.int64(2))
+    assert np.array_equal(np.asarray(env.render()), rgb(START.sow(2)))
+    env.set_state(env.get_state())
+    assert np.array_equal(np.asarray(env.render()), rgb(START.play(2)))
+    env.step(3)
+    assert np.array_equal(np.asarray(env.render()), rgb(START.play(2).sow(3)))
+    # An illegal move loses, and changes nothing on the board.
+    empty = env.position.legal_moves()
+    illegal = next(column for column in range(6) if column not in empty)
+    env.step(illegal)
+    assert np.array_equal(
+        np.asarray(env.render()), rgb(START.play(2).sow(3), status="South to move; over (illegal)")
+    )
+    env.reset()
+    assert np.array_equal(np.asarray(env.render()), rgb(START))
+
+
+def test_frames_show_the_answer_of_the_opponent() -> None:
+    env = Env(columns=6, render_mode="rgb_array", opponent="greedy", agent_side="south")
+    env.reset(seed=1)
+    env.step(2)
+    between = START.play(2)
+    answer = next(c for c in between.legal_moves() if between.play(c) == env.position)
+    assert np.array_equal(np.asarray(env.render()), rgb(between.sow(answer)))
+
+
+@pytest.mark.parametrize("mode", ["next_step", "same_step"])
+def test_a_new_game_has_no_last_move(mode: Any) -> None:
+    env = VectorEnv(2, columns=6, render_mode="rgb_array", max_plies=1, autoreset_mode=mode)
+    env.reset(seed=1)
+    env.step([0, 1])
+    if mode == "next_step":
+        env.step([0, 1])
+    frames: Any = env.render()
+    assert all(np.array_equal(frame, rgb(START)) for frame in frames)
+    env = VectorEnv(2, columns=6, render_mode="rgb_array")
+    env.reset(seed=1)
+    env.step([0, 1])
+    env.reset(options={"reset_mask": np.array([True, False])})
+    frames = env.render()
+    assert np.array_equal(frames[0], rgb(START))
+    assert np.array_equal(frames[1], rgb(START.sow(1)))
 
 
 def test_make_vec_draws_rows_as_gymnasium_asks() -> None:
