@@ -104,7 +104,7 @@ RULES = """\
   of different versions are not compared. A card states version, scale, rules and package.
 - **Folder.** `--out` keeps the card after every board, and plays only those that are missing when
   the command is given again.
-- **Time.** A whole card is 11,600 games and 1,000 positions: for `greedy` about two minutes of
+- **Time.** A whole card is 11,600 games and 1,000 positions: for `greedy` about a minute of
   processor time, which is that of the opponents.
 """
 
