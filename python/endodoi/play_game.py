@@ -24,7 +24,7 @@ __all__ = ["SIDES", "Game", "Hint", "opponents_of"]
 SIDES = ("south", "north")
 
 #: Seconds that a hint's proof and a hint's search take at most.
-PROOF_SECONDS, SEARCH_SECONDS = 1.5, 1.0
+PROOF_SECONDS, OTHERS_SECONDS, SEARCH_SECONDS = 3.0, 0.5, 1.0
 
 #: Bytes of the memory of positions that a hint's proof may use.
 PROOF_MEMORY = 128 << 20
@@ -205,15 +205,19 @@ class Game:
             return None
         if self.solver is None:
             self.solver = Solver(self.ruleset, memory=PROOF_MEMORY)
-        known = self.solver.analyse(position, seconds=PROOF_SECONDS, progress=False)
-        best = known.best_moves
-        if len(best) > 1 and not known.exact:
+        found = self.solver.solve(position, seconds=PROOF_SECONDS, progress=False)
+        if not found.exact:
             return None
-        outcome = outcome_text(position, known.lower, known.upper)
-        values = {move.column: bounds_text(move.lower, move.upper) for move in known}
-        text = f"{columns_text(best)} best: {outcome}"
-        exact = known.lower == known.upper
-        return Hint(f"{text} (proven)" if exact else text, best, values, exact)
+        # The other moves are proven as far as that is quick after the best one.
+        known = self.solver.analyse(position, seconds=OTHERS_SECONDS, progress=False)
+        values = {
+            move.column: bounds_text(move.lower, move.upper)
+            for move in known
+            if move.lower == move.upper
+        }
+        outcome = outcome_text(position, found.lower, found.upper)
+        text = f"{columns_text(found.best_moves)} best: {outcome} (proven)"
+        return Hint(text, found.best_moves, values, exact=True)
 
     def record(self, *, players: tuple[str, str] | None = None) -> GameRecord:
         """Return the game as played so far; one that goes on is recorded as cut (E4)."""
