@@ -6,17 +6,14 @@ import dataclasses
 import json
 from typing import TYPE_CHECKING, Any
 
+from endodoi.command_line import printable
 from endodoi.shipped import shipped_agents
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable
-    from typing import TypeAlias
 
+    from endodoi.command_line import Commands
     from endodoi.shipped import ShippedAgent
-
-    # argparse has no public name for it.
-    Commands: TypeAlias = argparse._SubParsersAction[argparse.ArgumentParser]  # noqa: SLF001
 
 __all__ = ["add_agents"]
 
@@ -32,16 +29,8 @@ A player agent:NAME is the agent of that name, unless there is a file or folder 
 HEAD = ("player", "rules", "measured", "result", "95 %")
 
 
-def add_agents(commands: Commands, printable: Callable[[str], str]) -> None:
-    """Add the command that lists the agents.
-
-    Parameters
-    ----------
-    commands
-        Where it is added.
-    printable
-        What makes a text fit for the output.
-    """
+def add_agents(commands: Commands) -> None:
+    """Add the command that lists the agents."""
     parser = commands.add_parser(
         "agents",
         help="list the trained agents that come with the package",
@@ -49,11 +38,11 @@ def add_agents(commands: Commands, printable: Callable[[str], str]) -> None:
         "scores from 0 to 1 against other players, seeds lost a move against the best moves.",
         epilog=EXAMPLES,
     )
-    parser.set_defaults(run=lambda options: agents_command(options, printable))
+    parser.set_defaults(run=agents_command)
     parser.add_argument("--json", action="store_true", help="print all that is known, as JSON")
 
 
-def agents_command(options: argparse.Namespace, printable: Callable[[str], str]) -> int:
+def agents_command(options: argparse.Namespace) -> int:
     """Print the agents with their strength."""
     agents = shipped_agents()
     if options.json:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
-import importlib.util
 import json
 import os
 import platform
@@ -11,16 +9,22 @@ import sys
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from endodoi._core import Position, Ruleset, Sowing, __version__
+from endodoi._core import __version__
 from endodoi.agent_commands import add_agents
 from endodoi.arena_commands import add_arena
 from endodoi.benchmark_commands import add_benchmark
-from endodoi.command_line import Parser, refuse_unknown
+from endodoi.command_line import INTERRUPTED, Parser, kept_by, printable, refuse_unknown
+from endodoi.command_options import (
+    add_threads,
+    check_picture,
+    position_of,
+    rules_parser,
+    ruleset_of,
+)
 from endodoi.doctor_commands import add_completion, add_doctor
-from endodoi.errors import ArgumentValueError, EndodoiError, MissingExtraError, TrainError
+from endodoi.errors import ArgumentValueError, EndodoiError, TrainError
 from endodoi.match_commands import add_matches
 from endodoi.pictures import write_png, write_svg
-from endodoi.places import check_place
 from endodoi.play_commands import add_play
 from endodoi.regret_commands import add_regret
 from endodoi.replay_commands import add_replay
@@ -32,20 +36,17 @@ from endodoi.training import find_trainer
 from endodoi.training_commands import add_training, train_command
 
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Sequence
-    from typing import TypeAlias
 
-    # argparse has no public name for it.
-    Commands: TypeAlias = argparse._SubParsersAction[argparse.ArgumentParser]  # noqa: SLF001
+    from endodoi._core import Position, Sowing
+    from endodoi.command_line import Commands
 
 __all__ = ["main"]
 
-#: Status of a failed output, of a refused argument, as argparse itself gives it, of a Ctrl-C, and
-#: of an output that is closed, as by `head`.
-FAILED, REFUSED, INTERRUPTED, CLOSED = 1, 2, 130, 141
-
-#: Endings of the pictures that can be drawn.
-PICTURES = ("png", "svg", "pdf", "jpg", "webp")
+#: Status of a failed output, of a refused argument, as argparse itself gives it, and of an output
+#: that is closed, as by `head`.
+FAILED, REFUSED, CLOSED = 1, 2, 141
 
 EXAMPLES = """\
 examples:
@@ -147,15 +148,15 @@ def make_parser() -> argparse.ArgumentParser:
     add_simulate(commands, rules)
     add_training(commands)
     add_show_and_perft(commands, rules)
-    add_solve(commands, rules, position_of)
-    add_regret(commands, rules, ruleset_of, printable)
-    add_arena(commands, rules, ruleset_of, printable, check_picture)
+    add_solve(commands, rules)
+    add_regret(commands, rules)
+    add_arena(commands, rules)
     add_benchmark(commands, printable)
-    add_matches(commands, rules, ruleset_of, printable)
-    add_tables(commands, rules, ruleset_of)
+    add_matches(commands, rules)
+    add_tables(commands, rules)
     add_studies(commands)
-    add_agents(commands, printable)
-    add_play(commands, rules, ruleset_of, position_of)
+    add_agents(commands)
+    add_play(commands, rules)
     add_replay(commands)
     add_doctor(commands)
     add_completion(commands, parser)
@@ -190,7 +191,7 @@ def add_simulate(commands: Commands, rules: argparse.ArgumentParser) -> None:
     )
     simulate_.add_argument("--south", default="random", metavar="PLAYER", help=player_help)
     simulate_.add_argument("--north", default="random", metavar="PLAYER", help=player_help)
-    simulate_.add_argument("--threads", type=int, help="threads (default: one for each core)")
+    add_threads(simulate_)
     simulate_.add_argument("--max-plies", type=int, help="plies after which a game is cut (E4)")
     simulate_.add_argument(
         "--opening-plies", type=int, default=0, help="random plies at the start (default 0)"
@@ -245,46 +246,6 @@ def add_show_and_perft(commands: Commands, rules: argparse.ArgumentParser) -> No
     perft.add_argument("text", nargs="?", help="the position (default: the start)")
 
 
-def rules_parser() -> argparse.ArgumentParser:
-    """Return the options that name the rules."""
-    rules = argparse.ArgumentParser(add_help=False)
-    group = rules.add_argument_group("rules")
-    group.add_argument(
-        "--variant", default="en-dodoi", help="en-dodoi (default), en-gehe or cross-endodoi"
-    )
-    group.add_argument("--columns", type=int, help="pits in a row (default: the variant's)")
-    group.add_argument("--seeds-per-pit", type=int, help="seeds in a pit at the start")
-    group.add_argument("--direction", help="anticlockwise or parity (S5)")
-    group.add_argument("--lone-capture", help="stays or taken (C2)")
-    group.add_argument("--endless", help="illegal or draw (S6)")
-    group.add_argument("--lap-limit", type=int, help="laps after which a sowing is endless (S6)")
-    group.add_argument("--quiet-limit", type=int, help="plies without capture that end a game (E3)")
-    return rules
-
-
-def ruleset_of(options: argparse.Namespace) -> Ruleset:
-    """Return the rules that the options name."""
-    return Ruleset(
-        options.variant,
-        columns=options.columns,
-        seeds_per_pit=options.seeds_per_pit,
-        direction=options.direction,
-        lone_capture=options.lone_capture,
-        endless=options.endless,
-        lap_limit=options.lap_limit,
-        quiet_limit=options.quiet_limit,
-    )
-
-
-def position_of(options: argparse.Namespace) -> Position:
-    """Return the position that the options name; a text tells its own number of columns."""
-    if options.text is None:
-        return Position.start(ruleset_of(options))
-    if options.columns is None:
-        options.columns = options.text.partition("/")[0].count(",") + 1
-    return Position.from_text(options.text, ruleset_of(options))
-
-
 def simulate_command(options: argparse.Namespace) -> int:
     """Play games and print their summary; after a Ctrl-C, that of the games finished."""
     status = 0
@@ -293,10 +254,7 @@ def simulate_command(options: argparse.Namespace) -> int:
             check_picture(options.plot, options.out)
         summary = play_games(options)
     except KeyboardInterrupt as interrupt:
-        finished = getattr(interrupt, "summary", None)
-        if not isinstance(finished, Summary):
-            raise
-        summary = finished
+        summary = kept_by(interrupt, "summary", Summary)
         print(f"endodoi: interrupted after {summary.games} games", file=sys.stderr)
         status = INTERRUPTED
     except OSError as error:
@@ -342,54 +300,10 @@ def play_games(options: argparse.Namespace) -> Summary:
     return plan.write(options.out, offers=options.offers)
 
 
-def check_picture(path: str, games: str | None) -> None:
-    """Refuse a picture that could not be written once the games are played.
-
-    Parameters
-    ----------
-    path : str
-        The picture.
-    games : str or None
-        The file of the games.
-
-    Raises
-    ------
-    MissingExtraError
-        If matplotlib is not installed; it is not loaded before it is needed.
-    ArgumentValueError
-        If the name's ending is that of no picture, or the games have that name.
-    """
-    if importlib.util.find_spec("matplotlib") is None:
-        raise MissingExtraError(
-            "--plot needs matplotlib: pip install 'endodoi[plot]'", extra="plot"
-        )
-    ending = os.path.splitext(path)[1].lstrip(".").lower()  # noqa: PTH122
-    if ending not in PICTURES:
-        raise ArgumentValueError(
-            f"--plot is {path!r}, expected a name that ends in .{', .'.join(PICTURES)}",
-            field="plot",
-            value=path,
-        )
-    check_place(path)
-    if games is not None and os.path.realpath(path) == os.path.realpath(games):
-        raise ArgumentValueError(
-            f"--plot is {path!r}, which is the file of --out too", field="plot", value=path
-        )
-
-
 def json_lines(summary: Summary) -> str:
     """Return a summary as JSON with one number, or group of numbers, in a line."""
     lines = (f"  {json.dumps(name)}: {json.dumps(x)}" for name, x in summary.to_dict().items())
     return "{\n" + ",\n".join(lines) + "\n}"
-
-
-def printable(text: str) -> str:
-    """Return a text as the output can show it."""
-    try:
-        text.encode(getattr(sys.stdout, "encoding", None) or "utf-8")
-    except UnicodeEncodeError:
-        return text.replace("±", "+-")
-    return text
 
 
 def show_command(options: argparse.Namespace) -> int:

@@ -1,16 +1,35 @@
-"""What all commands share: examples under the help, refusals that tell the way out."""
+"""What all commands share: parser, status, output, refusals that tell the way out."""
 
 from __future__ import annotations
 
 import argparse
 import difflib
 import re
-from typing import TYPE_CHECKING, Any, NoReturn
+import sys
+from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["Parser", "actions_of", "leaves_of", "refuse_unknown"]
+__all__ = [
+    "INTERRUPTED",
+    "Commands",
+    "Parser",
+    "actions_of",
+    "kept_by",
+    "leaves_of",
+    "printable",
+    "refuse_unknown",
+]
+
+#: Where commands are added. argparse has no public name for it.
+Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"  # noqa: SLF001
+
+#: What an interrupted command has finished.
+Kept = TypeVar("Kept")
+
+#: Status of a Ctrl-C, as shells give it.
+INTERRUPTED = 130
 
 #: How argparse names a word that is none of those it expects.
 CHOICE = re.compile(r"invalid choice: '([^']*)'")
@@ -63,3 +82,20 @@ def leaves_of(parser: argparse.ArgumentParser) -> list[argparse.ArgumentParser]:
 def actions_of(parser: argparse.ArgumentParser) -> list[argparse.Action]:
     """Return the arguments of a parser, for which argparse has no public name."""
     return parser._actions  # noqa: SLF001
+
+
+def kept_by(interrupt: KeyboardInterrupt, name: str, kind: type[Kept]) -> Kept:
+    """Return what an interruption has in an attribute; without it, interrupt again."""
+    kept = getattr(interrupt, name, None)
+    if not isinstance(kept, kind):
+        raise interrupt
+    return kept
+
+
+def printable(text: str) -> str:
+    """Return a text as the output can show it."""
+    try:
+        text.encode(getattr(sys.stdout, "encoding", None) or "utf-8")
+    except UnicodeEncodeError:
+        return text.replace("±", "+-")
+    return text

@@ -10,10 +10,8 @@ from endodoi.completion import SHELLS, script
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator
-    from typing import TypeAlias
 
-    # argparse has no public name for it.
-    Commands: TypeAlias = argparse._SubParsersAction[argparse.ArgumentParser]  # noqa: SLF001
+    from endodoi.command_line import Commands
 
 __all__ = ["add_completion", "add_doctor"]
 

@@ -2,30 +2,30 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
 from typing import TYPE_CHECKING
 
+from endodoi.command_line import INTERRUPTED, kept_by, printable
+from endodoi.command_options import (
+    CONTESTANTS,
+    add_contest_options,
+    add_openings,
+    openings_of,
+    ruleset_of,
+)
 from endodoi.player_files import load_players
 from endodoi.sequential import sprt
 from endodoi.series import match
 from endodoi.sprt import SprtResult
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import TypeAlias
+    import argparse
 
-    from endodoi._core import Ruleset
+    from endodoi.command_line import Commands
     from endodoi.policies import PolicyFunction
 
-    # argparse has no public name for it.
-    Commands: TypeAlias = argparse._SubParsersAction[argparse.ArgumentParser]  # noqa: SLF001
-
 __all__ = ["add_matches"]
-
-#: Status after a Ctrl-C.
-INTERRUPTED = 130
 
 MATCH_EXAMPLES = """\
 examples:
@@ -46,34 +46,16 @@ Accepts H0 (the first player is stronger by elo0 or less) or H1 (by elo1 or more
 """
 
 
-def add_matches(
-    commands: Commands,
-    rules: argparse.ArgumentParser,
-    ruleset_of: Callable[[argparse.Namespace], Ruleset],
-    printable: Callable[[str], str],
-) -> None:
-    """Add the commands that let two players meet.
-
-    Parameters
-    ----------
-    commands
-        Where they are added.
-    rules
-        The options that name the rules.
-    ruleset_of
-        What reads these options.
-    printable
-        What makes a text fit for the output.
-    """
+def add_matches(commands: Commands, rules: argparse.ArgumentParser) -> None:
+    """Add the commands that let two players meet."""
     parser = commands.add_parser(
         "match",
         parents=[rules],
         help="play a match: the first to win so many games (el ala)",
         description="Plays until one of two players has won so many games, with the tally.",
         epilog=MATCH_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.set_defaults(run=lambda options: match_command(options, ruleset_of(options), printable))
+    parser.set_defaults(run=match_command)
     add_players(parser)
     parser.add_argument("--wins", type=int, default=5, help="games that win it (default 5)")
     parser.add_argument(
@@ -87,9 +69,8 @@ def add_matches(
         help="play until it is known which of two players is stronger",
         description="Plays pairs of games until a sequential probability ratio test decides.",
         epilog=SPRT_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.set_defaults(run=lambda options: sprt_command(options, ruleset_of(options), printable))
+    parser.set_defaults(run=sprt_command)
     add_players(parser)
     parser.add_argument("--elo0", type=float, required=True, help="Elo points of H0")
     parser.add_argument("--elo1", type=float, required=True, help="Elo points of H1")
@@ -106,25 +87,9 @@ def add_matches(
 
 def add_players(parser: argparse.ArgumentParser) -> None:
     """Add the two players and what both commands know of their games."""
-    parser.add_argument(
-        "players",
-        nargs=2,
-        metavar="PLAYER",
-        help="random, greedy, perfect, alphabeta:N, mcts:N, agent:FILE_RUN_OR_NAME, "
-        "committee:PLAYER+PLAYER... or FILE.py:NAME",
-    )
-    parser.add_argument(
-        "--openings",
-        default="4",
-        metavar="PLIES|balanced|FILE",
-        help="random plies (default 4), the balanced book, or a file of positions",
-    )
-    parser.add_argument("--seed", type=int, default=0, help="seed of all games (default 0)")
-    parser.add_argument("--max-plies", type=int, help="plies after which a game is cut (E4)")
-    parser.add_argument(
-        "--seconds-per-move", type=float, metavar="S", help="a player that takes longer loses"
-    )
-    parser.add_argument("--threads", type=int, help="threads (default: one for each core)")
+    parser.add_argument("players", nargs=2, metavar="PLAYER", help=CONTESTANTS)
+    add_openings(parser)
+    add_contest_options(parser)
 
 
 def read_players(texts: list[str]) -> list[str | PolicyFunction]:
@@ -132,15 +97,9 @@ def read_players(texts: list[str]) -> list[str | PolicyFunction]:
     return list(load_players(texts).values())
 
 
-def read_openings(text: str) -> int | str:
-    """Return random plies, or what names a book."""
-    return int(text) if text.lstrip("-").isdigit() else text
-
-
-def match_command(
-    options: argparse.Namespace, ruleset: Ruleset, printable: Callable[[str], str]
-) -> int:
+def match_command(options: argparse.Namespace) -> int:
     """Play a match and print its score sheet."""
+    ruleset = ruleset_of(options)
     a, b = read_players(options.players)
     played = match(
         a,
@@ -148,7 +107,7 @@ def match_command(
         ruleset=ruleset,
         wins=options.wins,
         seed=options.seed,
-        openings=read_openings(options.openings),
+        openings=openings_of(options),
         max_games=options.max_games,
         max_plies=options.max_plies,
         seconds_per_move=options.seconds_per_move,
@@ -160,10 +119,9 @@ def match_command(
     return 0
 
 
-def sprt_command(
-    options: argparse.Namespace, ruleset: Ruleset, printable: Callable[[str], str]
-) -> int:
+def sprt_command(options: argparse.Namespace) -> int:
     """Play a test and print its result; after a Ctrl-C, what the pairs finished say."""
+    ruleset = ruleset_of(options)
     a, b = read_players(options.players)
     status = 0
     try:
@@ -177,17 +135,14 @@ def sprt_command(
             beta=options.beta,
             model=options.model,
             max_games=options.max_games,
-            openings=read_openings(options.openings),
+            openings=openings_of(options),
             seed=options.seed,
             max_plies=options.max_plies,
             seconds_per_move=options.seconds_per_move,
             num_threads=options.threads,
         )
     except KeyboardInterrupt as interrupt:
-        finished = getattr(interrupt, "result", None)
-        if not isinstance(finished, SprtResult):
-            raise
-        found = finished
+        found = kept_by(interrupt, "result", SprtResult)
         print(f"endodoi: interrupted after {found.games} games", file=sys.stderr)
         status = INTERRUPTED
     print(json.dumps(found.to_dict()) if options.json else printable(str(found)))

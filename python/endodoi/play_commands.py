@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
 import threading
 from typing import TYPE_CHECKING
 
+from endodoi.command_line import INTERRUPTED
+from endodoi.command_options import position_of, ruleset_of
 from endodoi.errors import ArgumentValueError
 from endodoi.places import check_place
 from endodoi.play_game import Game
@@ -15,21 +16,14 @@ from endodoi.play_records import Records
 from endodoi.play_terminal import can_play, play_terminal
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import TypeAlias
+    import argparse
 
-    from endodoi._core import Position, Ruleset
-
-    # argparse has no public name for it.
-    Commands: TypeAlias = argparse._SubParsersAction[argparse.ArgumentParser]  # noqa: SLF001
+    from endodoi.command_line import Commands
 
 __all__ = ["add_play"]
 
 #: Who plays where nobody is named.
 OPPONENT = "agent:en-dodoi-2x6"
-
-#: Status of a Ctrl-C, as shells give it.
-INTERRUPTED = 130
 
 #: The largest port.
 MAX_PORT = 65535
@@ -50,25 +44,8 @@ Without a terminal, columns and commands are read line by line; help lists them.
 """
 
 
-def add_play(
-    commands: Commands,
-    rules: argparse.ArgumentParser,
-    ruleset_of: Callable[[argparse.Namespace], Ruleset],
-    position_of: Callable[[argparse.Namespace], Position],
-) -> None:
-    """Add the command that plays against a person.
-
-    Parameters
-    ----------
-    commands
-        Where it is added.
-    rules
-        The options that name the rules.
-    ruleset_of
-        What reads the rules.
-    position_of
-        What reads the position.
-    """
+def add_play(commands: Commands, rules: argparse.ArgumentParser) -> None:
+    """Add the command that plays against a person."""
     parser = commands.add_parser(
         "play",
         parents=[rules],
@@ -76,9 +53,8 @@ def add_play(
         description="Plays against you, in the terminal or the browser. Without options of rules, "
         "an agent plays the rules that it was trained on.",
         epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.set_defaults(run=lambda options: play_command(options, ruleset_of, position_of))
+    parser.set_defaults(run=play_command)
     parser.add_argument(
         "--opponent",
         default=OPPONENT,
@@ -111,11 +87,7 @@ def add_play(
     parser.add_argument("--port", type=int, default=0, help="with --web (default: a free one)")
 
 
-def play_command(
-    options: argparse.Namespace,
-    ruleset_of: Callable[[argparse.Namespace], Ruleset],
-    position_of: Callable[[argparse.Namespace], Position],
-) -> int:
+def play_command(options: argparse.Namespace) -> int:
     """Play until the person leaves."""
     check_options(options)
     start = position_of(options) if options.text is not None else None

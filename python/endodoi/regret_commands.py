@@ -5,19 +5,16 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+from endodoi.command_line import printable
+from endodoi.command_options import ruleset_of
 from endodoi.regret import Exam
 from endodoi.solver_commands import add_solver_options
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable
-    from typing import TypeAlias
 
-    from endodoi._core import Ruleset
+    from endodoi.command_line import Commands
     from endodoi.regret import Regret
-
-    # argparse has no public name for it.
-    Commands: TypeAlias = argparse._SubParsersAction[argparse.ArgumentParser]  # noqa: SLF001
 
 __all__ = ["add_regret"]
 
@@ -32,25 +29,8 @@ perfect play up to 2x6 with four seeds in a pit, by a search on larger boards.
 """
 
 
-def add_regret(
-    commands: Commands,
-    rules: argparse.ArgumentParser,
-    ruleset_of: Callable[[argparse.Namespace], Ruleset],
-    printable: Callable[[str], str],
-) -> None:
-    """Add the command that measures what a player's moves lose.
-
-    Parameters
-    ----------
-    commands
-        Where it is added.
-    rules
-        The options that name the rules.
-    ruleset_of
-        What reads these options.
-    printable
-        What makes a text fit for the output.
-    """
+def add_regret(commands: Commands, rules: argparse.ArgumentParser) -> None:
+    """Add the command that measures what a player's moves lose."""
     parser = commands.add_parser(
         "regret",
         parents=[rules],
@@ -58,7 +38,7 @@ def add_regret(
         description="Measures how many seeds the moves of players lose against perfect play.",
         epilog=EXAMPLES,
     )
-    parser.set_defaults(run=lambda options: regret_command(options, ruleset_of(options), printable))
+    parser.set_defaults(run=regret_command)
     parser.add_argument(
         "--player",
         nargs="+",
@@ -78,12 +58,10 @@ def add_regret(
     parser.add_argument("--json", action="store_true", help="print the numbers as JSON")
 
 
-def regret_command(
-    options: argparse.Namespace, ruleset: Ruleset, printable: Callable[[str], str]
-) -> int:
+def regret_command(options: argparse.Namespace) -> int:
     """Print what the moves of the players lose."""
     exam = Exam(
-        ruleset=ruleset,
+        ruleset=ruleset_of(options),
         positions=options.positions,
         seed=options.seed,
         reference=options.reference,

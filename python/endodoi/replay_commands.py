@@ -14,12 +14,9 @@ from endodoi.replays import MOST_GAMES, Replay, records_of
 
 if TYPE_CHECKING:
     import argparse
-    from typing import TypeAlias
 
     from endodoi._core import GameRecord
-
-    # argparse has no public name for it.
-    Commands: TypeAlias = argparse._SubParsersAction[argparse.ArgumentParser]  # noqa: SLF001
+    from endodoi.command_line import Commands
 
 __all__ = ["add_replay"]
 

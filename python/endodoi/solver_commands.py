@@ -8,24 +8,20 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from endodoi.command_line import INTERRUPTED, kept_by
+from endodoi.command_options import add_threads, position_of
 from endodoi.solver import Analysis, Solution, Solver
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import TypeAlias
 
     from endodoi._core import Position
-
-    # argparse has no public name for it.
-    Commands: TypeAlias = argparse._SubParsersAction[argparse.ArgumentParser]  # noqa: SLF001
+    from endodoi.command_line import Commands
 
 __all__ = ["add_solve", "add_solver_options"]
 
 #: What a solver answers with.
 Known = TypeVar("Known", Solution, Analysis)
-
-#: Status of a Ctrl-C, as shells give it.
-INTERRUPTED = 130
 
 #: Letters after a number of bytes.
 UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
@@ -50,22 +46,8 @@ included, less those that the other side takes.
 """
 
 
-def add_solve(
-    commands: Commands,
-    rules: argparse.ArgumentParser,
-    position_of: Callable[[argparse.Namespace], Position],
-) -> None:
-    """Add the commands of the solver.
-
-    Parameters
-    ----------
-    commands
-        Where they are added.
-    rules
-        The options that name the rules.
-    position_of
-        What reads the position.
-    """
+def add_solve(commands: Commands, rules: argparse.ArgumentParser) -> None:
+    """Add the commands of the solver."""
     solve = commands.add_parser(
         "solve",
         parents=[rules],
@@ -73,7 +55,7 @@ def add_solve(
         description="Proves how many seeds perfect play wins, and with which moves.",
         epilog=SOLVE_EXAMPLES,
     )
-    solve.set_defaults(run=lambda options: solve_command(options, position_of(options)))
+    solve.set_defaults(run=solve_command)
     solve.add_argument(
         "--position", dest="text", metavar="TEXT", help='as "4,4/4,4 S 0-0 0" (default: the start)'
     )
@@ -84,7 +66,7 @@ def add_solve(
         description="Proves the value of every legal move of a position.",
         epilog=ANALYSE_EXAMPLES,
     )
-    analyse.set_defaults(run=lambda options: analyse_command(options, position_of(options)))
+    analyse.set_defaults(run=analyse_command)
     analyse.add_argument(
         "text", nargs="?", metavar="TEXT", help='as "4,4/4,4 S 0-0 0" (default: the start)'
     )
@@ -102,7 +84,7 @@ def add_solve(
 def add_solver_options(parser: argparse.ArgumentParser) -> None:
     """Add what every command with a solver takes."""
     parser.add_argument("--table", metavar="FILE", help="endgame table of these rules")
-    parser.add_argument("--threads", type=int, help="threads (default: one for each core)")
+    add_threads(parser)
     parser.add_argument(
         "--memory", type=bytes_of, metavar="SIZE", help="memory of positions, as 512M or 4G"
     )
@@ -156,18 +138,16 @@ def answer(
     try:
         known = ask(solver)
     except KeyboardInterrupt as interrupt:
-        found = getattr(interrupt, kind.__name__.lower(), None)
-        if not isinstance(found, kind):
-            raise
-        known, status = found, INTERRUPTED
+        known, status = kept_by(interrupt, kind.__name__.lower(), kind), INTERRUPTED
         print("endodoi: interrupted: these are the bounds known by now", file=sys.stderr)
     if options.resume:
         solver.save(options.resume)
     return known, status
 
 
-def solve_command(options: argparse.Namespace, position: Position) -> int:
+def solve_command(options: argparse.Namespace) -> int:
     """Print the value of a position; after a Ctrl-C, its bounds."""
+    position = position_of(options)
     solution, status = answer(
         options, position, lambda solver: solver.solve(position, seconds=options.seconds), Solution
     )
@@ -183,8 +163,9 @@ def solve_command(options: argparse.Namespace, position: Position) -> int:
     return status
 
 
-def analyse_command(options: argparse.Namespace, position: Position) -> int:
+def analyse_command(options: argparse.Namespace) -> int:
     """Print the value of every legal move; after a Ctrl-C, their bounds."""
+    position = position_of(options)
     analysis, status = answer(
         options,
         position,

@@ -10,10 +10,8 @@ from endodoi.study_text import list_text, replay_text
 
 if TYPE_CHECKING:
     import argparse
-    from typing import TypeAlias
 
-    # argparse has no public name for it.
-    Commands: TypeAlias = argparse._SubParsersAction[argparse.ArgumentParser]  # noqa: SLF001
+    from endodoi.command_line import Commands
 
 __all__ = ["add_studies"]
 
@@ -31,13 +29,7 @@ examples:
 
 
 def add_studies(commands: Commands) -> None:
-    """Add the command of the endgame studies.
-
-    Parameters
-    ----------
-    commands
-        Where it is added.
-    """
+    """Add the command of the endgame studies."""
     parser = commands.add_parser(
         "studies",
         help="list endgame studies of En Gehé, replay one",

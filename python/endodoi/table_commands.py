@@ -7,16 +7,12 @@ from typing import TYPE_CHECKING
 
 from endodoi import tables
 from endodoi._core import EndgameTable
+from endodoi.command_options import add_threads, ruleset_of
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable
-    from typing import TypeAlias
 
-    from endodoi._core import Ruleset
-
-    # argparse has no public name for it.
-    Commands: TypeAlias = argparse._SubParsersAction[argparse.ArgumentParser]  # noqa: SLF001
+    from endodoi.command_line import Commands
 
 __all__ = ["add_tables"]
 
@@ -47,22 +43,8 @@ examples:
 """
 
 
-def add_tables(
-    commands: Commands,
-    rules: argparse.ArgumentParser,
-    ruleset_of: Callable[[argparse.Namespace], Ruleset],
-) -> None:
-    """Add the commands of endgame tables.
-
-    Parameters
-    ----------
-    commands
-        Where they are added.
-    rules
-        The options that name the rules.
-    ruleset_of
-        What reads these options.
-    """
+def add_tables(commands: Commands, rules: argparse.ArgumentParser) -> None:
+    """Add the commands of endgame tables."""
     parser = commands.add_parser(
         "tables",
         help="build and check endgame tables",
@@ -70,7 +52,6 @@ def add_tables(
         epilog=EXAMPLES,
     )
     inner = parser.add_subparsers(required=True, metavar="COMMAND")
-    threads_help = "threads (default: one for each core)"
 
     build = inner.add_parser(
         "build",
@@ -79,13 +60,13 @@ def add_tables(
         description="Works out the value of every position with few seeds and writes a file.",
         epilog=BUILD_EXAMPLES,
     )
-    build.set_defaults(run=lambda options: build_command(options, ruleset_of(options)))
+    build.set_defaults(run=build_command)
     build.add_argument("--seeds", type=int, required=True, help="the most seeds on the board")
     build.add_argument(
         "--out", metavar="FILE", help="file or folder (default: a name that tells the rules, here)"
     )
     build.add_argument("--force", action="store_true", help="replace a file that is there already")
-    build.add_argument("--threads", type=int, help=threads_help)
+    add_threads(build)
 
     verify = inner.add_parser(
         "verify",
@@ -96,7 +77,7 @@ def add_tables(
     verify.set_defaults(run=verify_command)
     verify.add_argument("file", metavar="FILE")
     verify.add_argument("--all", action="store_true", help="check all positions, not a sample")
-    verify.add_argument("--threads", type=int, help=threads_help)
+    add_threads(verify)
 
     info = inner.add_parser(
         "info",
@@ -109,8 +90,9 @@ def add_tables(
     info.add_argument("--json", action="store_true", help="print it as JSON")
 
 
-def build_command(options: argparse.Namespace, ruleset: Ruleset) -> int:
+def build_command(options: argparse.Namespace) -> int:
     """Build a table and say where it is."""
+    ruleset = ruleset_of(options)
     out = options.out
     if out is None:
         out = EndgameTable.file_name(ruleset, options.seeds)

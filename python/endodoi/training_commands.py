@@ -15,7 +15,7 @@ from endodoi.training import run_trainer
 if TYPE_CHECKING:
     import argparse
 
-    from endodoi.cli import Commands
+    from endodoi.command_line import Commands
     from endodoi.training import TrainResult
 
 __all__ = ["add_training", "train_command"]
