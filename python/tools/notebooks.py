@@ -63,6 +63,8 @@ def run(path: Path, *, write: bool) -> bool:
             kernel_name="python3",
             record_timing=False,
             coalesce_streams=True,
+            # A kernel of this machine alone needs no encryption, of which it would warn.
+            extra_arguments=["--log-level=ERROR"],
             resources={"metadata": {"path": folder}},
         )
         try:
