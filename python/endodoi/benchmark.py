@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,11 +24,12 @@ from endodoi.tournament import Tournament, counted_from, play_rest
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from endodoi.benchmark_suite import Part, Scale, Suite
+    from endodoi.benchmark_suite import Part, Question, Scale, Suite
     from endodoi.policies import PolicyFunction
+    from endodoi.report_card import CardRegret
     from endodoi.standings import PairingStanding, Standings
 
-__all__ = ["benchmark"]
+__all__ = ["Place", "benchmark", "play_suite", "read_player"]
 
 #: The file of the card in the folder of a benchmark, and the same for reading.
 CARD, MARKDOWN = "card.json", "card.md"
@@ -96,11 +98,58 @@ def benchmark(
     >>> card["2x6"].overall.games, card["2x6"].regret.all.positions
     (120, 50)
     """
+    player, name = read_player(player, name)
+    place = Place(player, num_threads)
+    return play_suite(place, name, parts=parts, scale=scale, out=out, progress=progress)
+
+
+class Place:
+    """Where the games of a benchmark are played and its positions asked for: this process.
+
+    Attributes
+    ----------
+    player : str or policy
+        The player as the core takes it.
+    num_threads : int or None
+    """
+
+    def __init__(self, player: str | PolicyFunction, num_threads: int | None) -> None:
+        self.player = player
+        self.num_threads = num_threads
+
+    def ready(self) -> AbstractContextManager[None]:
+        """Return what holds while the place is in use."""
+        return nullcontext()
+
+    def play(self, plan: Tournament, tell: Callable[[int], object]) -> Standings:
+        """Play the games of a board, in which the player is the first."""
+        return play_rest(plan, None, num_threads=self.num_threads, tell=tell)
+
+    def examine(self, questions: Sequence[Question], part: Part, seed: int) -> CardRegret:
+        """Let the player choose in the positions of a board."""
+        return examine(self.player, questions, part.ruleset, seed)
+
+
+def play_suite(
+    place: Place,
+    name: str,
+    *,
+    parts: str | Sequence[str] | None,
+    scale: str,
+    out: str | os.PathLike[str] | None,
+    progress: bool | str | Callable[[int], object] | None,
+) -> ReportCard:
+    """Play the boards that a folder does not have yet at some place and return the card.
+
+    Raises
+    ------
+    ArgumentTypeError, ArgumentValueError, ArenaError, KeyboardInterrupt
+        As `benchmark`.
+    """
     suite = load_suite()
     selected, size = suite.select(parts), suite.scale(scale)
-    player, name = read_player(player, name)
     empty = ReportCard(name, suite.version, scale, __version__, ())
-    with CardFolder(out, empty) as folder:
+    with CardFolder(out, empty) as folder, place.ready():
         found = {part.name: part for part in folder.card.parts}
         rest = [part for part in selected if part.name not in found]
         total = sum(size.games * len(part.opponents()) for part in rest)
@@ -109,13 +158,7 @@ def benchmark(
             for part in rest:
                 try:
                     found[part.name] = play_part(
-                        player,
-                        name,
-                        part,
-                        suite,
-                        size,
-                        num_threads=num_threads,
-                        tell=counted_from(done, tell),
+                        place, name, part, suite, size, tell=counted_from(done, tell)
                     )
                 except BaseException as interruption:
                     interruption.card = folder.card  # type: ignore[attr-defined]
@@ -148,13 +191,12 @@ def read_player(player: str | PolicyFunction, name: str | None) -> tuple[str | P
 
 
 def play_part(
-    player: str | PolicyFunction,
+    place: Place,
     name: str,
     part: Part,
     suite: Suite,
     size: Scale,
     *,
-    num_threads: int | None,
     tell: Callable[[int], object],
 ) -> CardPart:
     """Play the games of a board, ask for the moves in its positions, and sum up."""
@@ -163,7 +205,7 @@ def play_part(
     rules = part.ruleset.to_dict()
     try:
         plan = Tournament(
-            dict(zip(names, [player, *opponents.values()], strict=True)),
+            dict(zip(names, [place.player, *opponents.values()], strict=True)),
             ruleset=part.ruleset,
             games=size.games,
             seed=suite.games_seed,
@@ -172,11 +214,9 @@ def play_part(
         )
     except PolicyError as error:
         return CardPart(part.name, rules, cannot_play=str(error))
-    standings = play_rest(plan, None, num_threads=num_threads, tell=tell)
+    standings = place.play(plan, tell)
     questions = part.questions(size.positions)
-    regret = None
-    if questions:
-        regret = examine(player, questions, part.ruleset, suite.positions_seed)
+    regret = place.examine(questions, part, suite.positions_seed) if questions else None
     own = standings.players[0]
     return CardPart(
         name=part.name,

@@ -6,10 +6,11 @@ import argparse
 import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from endodoi.benchmark import benchmark
 from endodoi.benchmark_suite import load_suite
+from endodoi.command_options import add_ray, add_threads, on_ray
 from endodoi.errors import ArenaError
 from endodoi.player_files import load_player
 from endodoi.report_card import ReportCard, stored_cards
@@ -31,11 +32,13 @@ examples:
   endodoi benchmark --player greedy --part 2x6
   endodoi benchmark --player mine.py:policy --small
   endodoi benchmark --player mine.py:policy --out runs/card --against greedy alphabeta:4
+  endodoi benchmark --player agent:runs/first@depth=12 --ray auto --out runs/card
   endodoi benchmark --card runs/card/card.json --markdown
 
 mine.py:policy is the function policy(observations, action_masks) -> actions of the file mine.py; it
 tells the boards apart by the number of columns of the masks. --against takes files of cards and the
 players whose cards come with the package. With --out boards that are finished are not played again.
+--ray needs Ray (pip install 'endodoi[ray]').
 """
 
 
@@ -76,7 +79,8 @@ def add_benchmark(commands: Commands, printable: Callable[[str], str]) -> None:
         "--small", action="store_true", help="20 games and 50 positions instead of 400 and 500"
     )
     parser.add_argument("--name", help="the player's name on the card")
-    parser.add_argument("--threads", type=int, help="threads (default: one for each core)")
+    add_threads(parser)
+    add_ray(parser)
     parser.add_argument("--out", metavar="FOLDER", help="folder of the card; goes on by boards")
     parser.add_argument(
         "--against", nargs="+", default=[], metavar="CARD", help="put these cards beside it"
@@ -109,15 +113,20 @@ def benchmark_command(options: argparse.Namespace, printable: Callable[[str], st
 
 
 def play(options: argparse.Namespace) -> ReportCard:
-    """Play the suite."""
-    return benchmark(
-        load_player(options.player),
-        parts=options.part,
-        scale="small" if options.small else "full",
-        name=options.player if options.name is None else options.name,
-        num_threads=options.threads,
-        out=options.out,
+    """Play the suite, here or on a cluster."""
+    arguments: dict[str, Any] = {
+        "parts": options.part,
+        "scale": "small" if options.small else "full",
+        "name": options.player if options.name is None else options.name,
+        "num_threads": options.threads,
+        "out": options.out,
+    }
+    if options.ray is None:
+        return benchmark(load_player(options.player), **arguments)
+    played: ReportCard = on_ray("ray_benchmark").benchmark(
+        options.player, address=options.ray, **arguments
     )
+    return played
 
 
 def find_card(text: str) -> ReportCard:

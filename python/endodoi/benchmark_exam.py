@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from endodoi.policies import PolicyFunction
 
 
-__all__ = ["examine"]
+__all__ = ["ask", "examine", "sum_up"]
 
 
 class Answer(NamedTuple):
@@ -54,26 +54,71 @@ def examine(
     PolicyError
         If a player of the package cannot play by the rules.
     """
-    positions = [Position.from_text(asked.position, ruleset) for asked in questions]
-    columns: list[int | None]
-    failures: list[str] = []
-    if isinstance(player, str):
-        columns = Player(player).choose(*shown(positions), ruleset, seed, 0).tolist()
-    else:
-        columns, failures = choices(with_rules(player, ruleset, seed), positions)
-    answers, illegal = [], 0
+    columns, failures = ask(player, questions, ruleset, seed, (0, len(questions)))
+    return sum_up(questions, ruleset, columns, failures)
+
+
+def ask(
+    player: str | PolicyFunction,
+    questions: Sequence[Question],
+    ruleset: Ruleset,
+    seed: int,
+    places: tuple[int, int],
+) -> tuple[list[int | None], list[str]]:
+    """Let a player choose in the positions of some places.
+
+    A player of the package chooses there as among all positions.
+
+    Returns
+    -------
+    columns : list of int or None
+        The columns chosen, None where the player fails.
+    failures : list of str
+        What went wrong.
+
+    Raises
+    ------
+    PolicyError
+        If a player of the package cannot play by the rules.
+    """
+    first, last = places
+    if not isinstance(player, str):
+        positions = positions_of(questions[first:last], ruleset)
+        return choices(with_rules(player, ruleset, seed), positions)
+    observations, masks = shown(positions_of(questions, ruleset))
+    # What a player draws depends on the place: those that are not asked for count as finished.
+    masks[:first] = 0
+    masks[last:] = 0
+    columns = Player(player).choose(observations, masks, ruleset, seed, 0)[first:last]
+    return columns.tolist(), []
+
+
+def sum_up(
+    questions: Sequence[Question],
+    ruleset: Ruleset,
+    columns: Sequence[int | None],
+    failures: Sequence[str],
+) -> CardRegret:
+    """Sum up what a player chose in all positions, as `ask` returns it."""
+    answers, told, illegal = [], list(failures), 0
+    positions = positions_of(questions, ruleset)
     for asked, position, column in zip(questions, positions, columns, strict=True):
         if column is not None and column not in asked.margins:
             illegal += 1
             legal = ", ".join(map(str, asked.margins))
-            failures.append(f"column is {column}, expected one of {legal}")
+            told.append(f"column is {column}, expected one of {legal}")
         answers.append(answer(asked, position, column))
     parts = {
         phase: part_of([one for one in answers if phase in ("all", one.phase)])
         for phase in ("all", "opening", "middle", "endgame")
     }
-    error = columns.count(None)
-    return CardRegret(**parts, illegal=illegal, error=error, failure=next(iter(failures), None))
+    error = sum(column is None for column in columns)
+    return CardRegret(**parts, illegal=illegal, error=error, failure=next(iter(told), None))
+
+
+def positions_of(questions: Sequence[Question], ruleset: Ruleset) -> list[Position]:
+    """Return the positions of questions."""
+    return [Position.from_text(asked.position, ruleset) for asked in questions]
 
 
 def with_rules(policy: PolicyFunction, ruleset: Ruleset, seed: int) -> PolicyFunction:

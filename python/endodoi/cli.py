@@ -6,7 +6,6 @@ import json
 import os
 import platform
 import sys
-from importlib import import_module
 from typing import TYPE_CHECKING
 
 from endodoi._core import __version__
@@ -15,8 +14,10 @@ from endodoi.arena_commands import add_arena
 from endodoi.benchmark_commands import add_benchmark
 from endodoi.command_line import INTERRUPTED, Parser, kept_by, printable, refuse_unknown
 from endodoi.command_options import (
+    add_ray,
     add_threads,
     check_picture,
+    on_ray,
     position_of,
     rules_parser,
     ruleset_of,
@@ -209,11 +210,7 @@ def add_simulate(commands: Commands, rules: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="Parquet file for one row a game, written while they are played",
     )
-    simulate_.add_argument(
-        "--ray",
-        metavar="ADDRESS",
-        help="play on a Ray cluster: auto, local or an address; --threads are those of a task",
-    )
+    add_ray(simulate_)
     simulate_.add_argument("--plot", metavar="FILE", help="picture of the distributions (.png ...)")
     simulate_.add_argument("--json", action="store_true", help="print the summary as JSON")
 
@@ -279,9 +276,7 @@ def play_games(options: argparse.Namespace) -> Summary:
         "sample": options.sample,
     }
     if options.ray is not None:
-        # Without Ray the first one names the extra.
-        import_module("endodoi.ray")
-        played: Summary = import_module("endodoi.ray_simulation").play(
+        played: Summary = on_ray("ray_simulation").play(
             options.games,
             ruleset_of(options),
             players,

@@ -5,17 +5,24 @@ from __future__ import annotations
 import argparse
 import importlib.util
 import os
+from importlib import import_module
+from typing import TYPE_CHECKING
 
 from endodoi._core import Position, Ruleset
 from endodoi.errors import ArgumentValueError, MissingExtraError
 from endodoi.places import check_place
 
+if TYPE_CHECKING:
+    from types import ModuleType
+
 __all__ = [
     "CONTESTANTS",
     "add_contest_options",
     "add_openings",
+    "add_ray",
     "add_threads",
     "check_picture",
+    "on_ray",
     "openings_of",
     "position_of",
     "rules_parser",
@@ -101,6 +108,27 @@ def add_contest_options(parser: argparse.ArgumentParser) -> None:
 def add_threads(parser: argparse.ArgumentParser) -> None:
     """Add how many threads work."""
     parser.add_argument("--threads", type=int, help="threads (default: one for each core)")
+
+
+def add_ray(parser: argparse.ArgumentParser) -> None:
+    """Add the cluster to work on."""
+    parser.add_argument(
+        "--ray",
+        metavar="ADDRESS",
+        help="play on a Ray cluster: auto, local or an address; --threads are those of a task",
+    )
+
+
+def on_ray(name: str) -> ModuleType:
+    """Return a module of the package that works on a Ray cluster.
+
+    Raises
+    ------
+    MissingExtraError
+        If Ray is not installed.
+    """
+    import_module("endodoi.ray")
+    return import_module(f"endodoi.{name}")
 
 
 def check_picture(path: str, games: str | None) -> None:

@@ -15,7 +15,8 @@ if find_spec("ray") is None:
     raise missing("ray", "ray")
 
 from endodoi.ray_arena import regret, tournament
+from endodoi.ray_benchmark import benchmark
 from endodoi.ray_simulation import simulate
 from endodoi.ray_training import train
 
-__all__ = ["regret", "simulate", "tournament", "train"]
+__all__ = ["benchmark", "regret", "simulate", "tournament", "train"]

@@ -22,7 +22,7 @@ from endodoi.tournament_folder import Folder
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable
+    from collections.abc import Callable, Generator, Sequence
 
     from endodoi._core import Games, Ruleset
     from endodoi.policies import PolicyFunction
@@ -31,7 +31,17 @@ if TYPE_CHECKING:
     from endodoi.standings import Standings
     from endodoi.tournament import OpeningsLike, Players
 
-__all__ = ["regret", "tournament"]
+__all__ = [
+    "Match",
+    "pairs_of_task",
+    "parts_of_exam",
+    "regret",
+    "regrets",
+    "spans_of",
+    "threads_of_task",
+    "told_of",
+    "tournament",
+]
 
 #: Chunks and parts of an exam are so many, unless they were too small.
 PARTS = 1024
@@ -112,15 +122,9 @@ def tournament(
         max_plies=max_plies,
         seconds_per_move=seconds_per_move,
     )
-    threads = check_range(1 if num_threads is None else num_threads, "num_threads", 1, MOST_THREADS)
-    pairings = plan.pairings
-    pairs = max(-(-plan.games * len(pairings) // (2 * PARTS)), LEAST_PAIRS)
-    if pairs_per_task is not None:
-        pairs = check_range(pairs_per_task, "pairs_per_task", 1, MOST_PAIRS)
-    arguments = {**plan._arguments, "openings": plan._openings}  # noqa: SLF001
-    del arguments["players"]
-    match = Match(plan, (_core.__version__, arguments, carried), pairs, threads)
-    with Progress(plan.games * len(pairings), progress) as shown:
+    threads = threads_of_task(num_threads)
+    match = Match(plan, told_of(plan, carried), pairs_of_task(plan, pairs_per_task), threads)
+    with Progress(plan.games * len(plan.pairings), progress) as shown:
         tell = shown.function or (lambda _finished: None)
         if out is None:
             return match.play(None, tell, address)
@@ -140,6 +144,53 @@ def carried_players(players: Players) -> tuple[dict[str, Carried] | list[Carried
         return [], players
     listed = [carry(player, f"players[{place}]") for place, player in enumerate(players)]
     return listed, [local_player(sent, given) for sent, given in zip(listed, players, strict=True)]
+
+
+def told_of(
+    plan: Tournament, carried: dict[str, Carried] | list[Carried]
+) -> tuple[str, dict[str, Any], Any]:
+    """Return what a worker is told of a tournament."""
+    arguments = {**plan._arguments, "openings": plan._openings}  # noqa: SLF001
+    del arguments["players"]
+    return _core.__version__, arguments, carried
+
+
+def threads_of_task(num_threads: int | None) -> int:
+    """Return the threads of a task.
+
+    Raises
+    ------
+    ArgumentTypeError, ArgumentValueError
+        If it is no whole number, or out of range.
+    """
+    return check_range(1 if num_threads is None else num_threads, "num_threads", 1, MOST_THREADS)
+
+
+def pairs_of_task(plan: Tournament, given: int | None) -> int:
+    """Return the pairs of games of a task.
+
+    Raises
+    ------
+    ArgumentTypeError, ArgumentValueError
+        As `threads_of_task`.
+    """
+    if given is not None:
+        return check_range(given, "pairs_per_task", 1, MOST_PAIRS)
+    return max(-(-plan.games * len(plan.pairings) // (2 * PARTS)), LEAST_PAIRS)
+
+
+def spans_of(positions: int, given: int | None) -> list[tuple[int, int]]:
+    """Return the first and the last place, which is not in it, of each task of an exam.
+
+    Raises
+    ------
+    ArgumentTypeError, ArgumentValueError
+        As `threads_of_task`.
+    """
+    part = max(-(-positions // PARTS), LEAST_POSITIONS)
+    if given is not None:
+        part = check_range(given, "positions_per_task", 1, MOST_POSITIONS)
+    return [(first, min(first + part, positions)) for first in range(0, positions, part)]
 
 
 class Match:
@@ -264,56 +315,90 @@ def regret(
     ClusterError
         As `endodoi.ray.simulate`.
     """
+    (found,) = regrets(
+        [policy],
+        ruleset=ruleset,
+        positions=positions,
+        seed=seed,
+        reference=reference,
+        seconds=seconds,
+        table=table,
+        num_threads=num_threads,
+        memory=memory,
+        progress=progress,
+        address=address,
+        positions_per_task=positions_per_task,
+    )
+    return found
+
+
+def regrets(
+    policies: Sequence[str | PolicyFunction],
+    *,
+    ruleset: Ruleset,
+    positions: int,
+    num_threads: int | None,
+    progress: bool | str | Callable[[int], object] | None,
+    address: str | None,
+    positions_per_task: int | None = None,
+    **options: Any,
+) -> list[Regret]:
+    """Measure what the moves of several players lose in the same positions: as `regret`."""
     check_ruleset(ruleset)
-    carried = carry(policy, "policy")
-    threads = check_range(1 if num_threads is None else num_threads, "num_threads", 1, MOST_THREADS)
+    carried = [carry(policy, "policy") for policy in policies]
+    threads = threads_of_task(num_threads)
     check_range(positions, "positions", 1, MOST_POSITIONS)
-    part = max(-(-int(positions) // PARTS), LEAST_POSITIONS)
-    if positions_per_task is not None:
-        part = check_range(positions_per_task, "positions_per_task", 1, MOST_POSITIONS)
-    options = {
-        "ruleset": ruleset,
-        "positions": int(positions),
-        "seed": seed,
-        "reference": reference,
-        "seconds": seconds,
-        "table": table,
-        "num_threads": threads,
-        "memory": memory,
-    }
-    spans = [(first, min(first + part, positions)) for first in range(0, positions, part)]
-    found: dict[int, tuple[_core.Exam, list[int]]] = {}
-    worker = ray.remote(num_cpus=threads, max_retries=RETRIES)(examine)
+    spans = spans_of(int(positions), positions_per_task)
+    options = {**options, "ruleset": ruleset, "positions": int(positions), "num_threads": threads}
+    found: dict[int, tuple[_core.Exam, list[list[int]]]] = {}
     with session(address), Progress(positions, progress, unit="position") as shown:
-        shared = ray.put((_core.__version__, options, carried))
-        warned: set[str] = set()
-        tasks = finished_tasks(
-            lambda place: worker.remote(shared, spans[place]), len(spans), threads
-        )
-        with closing(tasks):
-            for place, task in tasks:
-                first, last = spans[place]
-                exam, columns, texts = result_of(task, f"positions {first} to {last - 1}")
-                warn_once(texts, warned)
-                found[place] = (exam, columns)
+        told = (_core.__version__, options, carried)
+        done = 0
+        with closing(parts_of_exam(examine, told, spans, threads)) as results:
+            for place, result in results:
+                found[place] = result
+                done += spans[place][1] - spans[place][0]
                 if shown.function is not None:
-                    shown.function(sum(len(chosen) for _, chosen in found.values()))
+                    shown.function(done)
     parts = [found[place] for place in range(len(spans))]
     core = _core.Exam.join([exam for exam, _ in parts])
-    whole = Exam._of(core, ruleset, positions, seed)  # noqa: SLF001
-    columns = [column for _, chosen in parts for column in chosen]
-    player = contestant(local_player(carried, policy), "policy")
-    return whole._sum_up(player, columns)  # noqa: SLF001
+    whole = Exam._of(core, ruleset, positions, options["seed"])  # noqa: SLF001
+    summed = []
+    for place, (sent, policy) in enumerate(zip(carried, policies, strict=True)):
+        columns = [column for _, chosen in parts for column in chosen[place]]
+        player = contestant(local_player(sent, policy), "policy")
+        summed.append(whole._sum_up(player, columns))  # noqa: SLF001
+    return summed
+
+
+def parts_of_exam(
+    work: Callable[..., tuple[Any, tuple[str, ...]]],
+    told: object,
+    spans: list[tuple[int, int]],
+    threads: int,
+) -> Generator[tuple[int, Any]]:
+    """Let workers do the parts of an exam and yield number and result of each as it is done."""
+    worker = ray.remote(num_cpus=threads, max_retries=RETRIES)(work)
+    shared = ray.put(told)
+    warned: set[str] = set()
+    tasks = finished_tasks(lambda place: worker.remote(shared, spans[place]), len(spans), threads)
+    with closing(tasks):
+        for place, task in tasks:
+            first, last = spans[place]
+            result, texts = result_of(task, f"positions {first} to {last - 1}")
+            warn_once(texts, warned)
+            yield place, result
 
 
 def examine(
-    told: tuple[str, dict[str, Any], Carried], places: tuple[int, int]
-) -> tuple[_core.Exam, list[int], tuple[str, ...]]:
-    """Value some positions of an exam and let the player choose in them; runs on a worker."""
+    told: tuple[str, dict[str, Any], list[Carried]], places: tuple[int, int]
+) -> tuple[tuple[_core.Exam, list[list[int]]], tuple[str, ...]]:
+    """Value some positions of an exam and let players choose in them; runs on a worker."""
     version, options, carried = told
     check_version(version)
     with warnings_caught() as warned:
         table = open_table(options["table"], options["ruleset"])
         exam = _core.Exam(**{**options, "table": table}, places=places)
-        _, _, answers = exam.grade(unpacked(carried))
-    return exam, [answer[0] for answer in answers], tuple(warned)
+        graded = [exam.grade(unpacked(player)) for player in carried]
+    columns = [[answer[0] for answer in answers] for _, _, answers in graded]
+    return (exam, columns), tuple(warned)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from endodoi.command_line import printable
-from endodoi.command_options import ruleset_of
+from endodoi.command_options import add_ray, on_ray, ruleset_of
 from endodoi.regret import Exam
 from endodoi.solver_commands import add_solver_options
 
@@ -23,9 +23,11 @@ examples:
   endodoi regret --columns 6 --player random greedy alphabeta:6
   endodoi regret --player agent:runs/first --positions 2000 --json
   endodoi regret --columns 8 --player mcts:800 --reference alphabeta:10
+  endodoi regret --columns 6 --player agent:runs/first --positions 20000 --ray auto
 
 All players choose in the same positions of random games. Without --reference moves are measured by
-perfect play up to 2x6 with four seeds in a pit, by a search on larger boards.
+perfect play up to 2x6 with four seeds in a pit, by a search on larger boards. --ray needs Ray (pip
+install 'endodoi[ray]'); --table is a file of all machines then, --memory that of a task.
 """
 
 
@@ -55,28 +57,40 @@ def add_regret(commands: Commands, rules: argparse.ArgumentParser) -> None:
         help="time after which a position is left to alphabeta:12 (default 60)",
     )
     add_solver_options(parser)
+    add_ray(parser)
     parser.add_argument("--json", action="store_true", help="print the numbers as JSON")
 
 
 def regret_command(options: argparse.Namespace) -> int:
     """Print what the moves of the players lose."""
-    exam = Exam(
-        ruleset=ruleset_of(options),
-        positions=options.positions,
-        seed=options.seed,
-        reference=options.reference,
-        seconds=options.seconds,
-        table=options.table,
-        num_threads=options.threads,
-        memory=options.memory,
-    )
-    found = [exam.regret(player) for player in options.player]
+    found = measure(options)
     if options.json:
         print(json.dumps([regret.to_dict() for regret in found]))
         return 0
-    print(f"{options.positions} positions, moves measured by {exam.reference}")
+    print(f"{options.positions} positions, moves measured by {found[0].reference}")
     print(printable(table_of(found)))
     return 0
+
+
+def measure(options: argparse.Namespace) -> list[Regret]:
+    """Let the players choose in the same positions, here or on a cluster."""
+    arguments: dict[str, Any] = {
+        "ruleset": ruleset_of(options),
+        "positions": options.positions,
+        "seed": options.seed,
+        "reference": options.reference,
+        "seconds": options.seconds,
+        "table": options.table,
+        "num_threads": options.threads,
+        "memory": options.memory,
+    }
+    if options.ray is None:
+        exam = Exam(**arguments)
+        return [exam.regret(player) for player in options.player]
+    found: list[Regret] = on_ray("ray_arena").regrets(
+        options.player, progress=None, address=options.ray, **arguments
+    )
+    return found
 
 
 def table_of(found: list[Regret]) -> str:
