@@ -105,7 +105,8 @@ RULES = """\
 - **Folder.** `--out` keeps the card after every board, and plays only those that are missing when
   the command is given again.
 - **Time.** A whole card is 11,600 games and 1,000 positions: for `greedy` about a minute of
-  processor time, which is that of the opponents.
+  processor time, which is that of the opponents. Players that think for longer share it out on a
+  [Ray cluster](ray.md#tournaments-regret-and-the-benchmark): `--ray auto`.
 """
 
 ROWS_TEXT = """\

@@ -1,23 +1,27 @@
-"""Strength of training on Ray beside that of one machine, for docs/ray.md.
+"""Strength of training on Ray beside that of one program, for docs/ray.md.
 
-    python tests/benches/ray_strength.py --games 40000 --seeds 1 2 3 --out runs/strength
+    python tests/benches/ray_strength.py --games 10000 --seeds 1 2 3 --out runs/strength
 
-Trains an agent by the same number of games with each seed, in one program and on a Ray session of
-this machine with two actors, with the same settings. Then measures every agent alone, without
-search: seeds lost a move, and the score against alphabeta:4.
+Trains an agent on 2x6 by the same number of games with each seed, in one program and on a Ray
+session of this machine with two actors, with the same settings. Then plays the benchmark's board
+2x6 with every agent alone, without search: moves and seeds lost in its positions, scores. Called
+again it goes on: what is trained or measured is not done anew. Needs Ray.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import statistics
 from pathlib import Path
 from typing import Any
 
 import endodoi as ed
 
-SIX = ed.Ruleset(columns=6)
 PLACES = ("one program", "Ray, two actors")
+
+#: The 97.5 % points of Student's distribution by degrees of freedom.
+STUDENT = {1: 12.71, 2: 4.30, 3: 3.18, 4: 2.78, 5: 2.57, 6: 2.45, 7: 2.36, 8: 2.31, 9: 2.26}
 
 
 def train(place: str, run: Path, games: int, seed: int) -> None:
@@ -41,60 +45,55 @@ def train(place: str, run: Path, games: int, seed: int) -> None:
     (run / "done").touch()
 
 
-def last_line(run: Path) -> dict[str, Any]:
-    """Return the last measurements of a run."""
-    lines = (run / "metrics.jsonl").read_text(encoding="utf-8").splitlines()
-    line: dict[str, Any] = json.loads(lines[-1])
-    return line
-
-
-def measure(exam: ed.arena.Exam, run: Path, place: str, seed: int, games: int) -> dict[str, Any]:
-    """Return what a run's agent loses and scores."""
+def measure(run: Path) -> dict[str, float]:
+    """Return what a run's agent loses and scores, and how much it learnt from."""
     player = f"agent:{run / 'agent.safetensors'}@none"
-    regret = exam.regret(player).all
-    pair = ed.arena.tournament([player, "alphabeta:4"], ruleset=SIX, games=games, seed=1)
-    standing, last = pair.players[0], last_line(run)
+    card = ed.arena.benchmark(player, parts=["2x6"], name="alone", num_threads=1, out=run / "card")
+    part = card["2x6"]
+    lines = (run / "metrics.jsonl").read_text(encoding="utf-8").splitlines()
+    last, ages = json.loads(lines[-1]), [json.loads(line).get("queue") or {} for line in lines]
+    if part.overall is None or part.regret is None:
+        raise SystemExit(f"{run}: {part.cannot_play}")
+    (against,) = (one for one in part.opponents if one.opponent == "alphabeta:4")
+    steps = [age["staleness"] for age in ages if age.get("staleness") is not None]
     return {
-        "place": place,
-        "seed": seed,
         "games": last["games"],
-        "positions": last["positions"],
         "steps": last["step"],
-        "staleness": (last.get("queue") or {}).get("staleness"),
-        "optimal": regret.optimal.share,
-        "lost": regret.seeds_lost.mean,
-        "lost_half": regret.seeds_lost.half,
-        "score": standing.score,
-        "low": standing.low,
-        "high": standing.high,
+        "staleness": statistics.mean(steps) if steps else 0.0,
+        "optimal": part.regret.all.optimal.share,
+        "lost": part.regret.all.seeds_lost.mean,
+        "score": part.overall.score,
+        "alphabeta:4": against.score,
     }
+
+
+def interval(values: list[float]) -> str:
+    """Return the mean of independent runs with the half-width of its 95 % interval."""
+    half = STUDENT[len(values) - 1] * statistics.stdev(values) / len(values) ** 0.5
+    return f"{statistics.mean(values):.3f} ± {half:.3f}"
 
 
 def main() -> None:
     """Train, measure, and print a line for each agent and the means."""
     options = argparse.ArgumentParser(description=__doc__)
-    options.add_argument("--games", type=int, default=40_000)
-    options.add_argument("--seeds", type=int, nargs="+", default=[1, 2, 3])
-    options.add_argument("--positions", type=int, default=500)
-    options.add_argument("--match", type=int, default=400, help="games against alphabeta:4")
+    options.add_argument("--games", type=int, default=10_000)
+    options.add_argument("--seeds", type=int, nargs="+", default=[1, 2, 3], help="2 to 10")
     options.add_argument("--out", type=Path, required=True, help="folder of the runs")
     given = options.parse_args()
-    runs = [
-        (place, seed, given.out / f"{number}-{seed}")
-        for seed in given.seeds
-        for number, place in enumerate(PLACES)
-    ]
-    for place, seed, run in runs:
-        train(place, run, given.games, seed)
-        print(f"trained: {place}, seed {seed}", flush=True)
-    exam = ed.arena.Exam(ruleset=SIX, positions=given.positions, num_threads=1)
-    found = [measure(exam, run, place, seed, given.match) for place, seed, run in runs]
-    for line in found:
-        print(json.dumps(line))
-    for place in PLACES:
-        own = [line for line in found if line["place"] == place]
-        means = {name: sum(line[name] for line in own) / len(own) for name in ("lost", "score")}
-        print(f"{place}: {means['lost']:.3f} seeds lost a move, score {means['score']:.3f}")
+    found: dict[str, list[dict[str, float]]] = {place: [] for place in PLACES}
+    for seed in given.seeds:
+        for number, place in enumerate(PLACES):
+            run = given.out / f"{number}-{seed}"
+            train(place, run, given.games, seed)
+            found[place].append(measure(run))
+            shown = ", ".join(f"{name} {value:.4g}" for name, value in found[place][-1].items())
+            print(f"{place}, seed {seed}: {shown}", flush=True)
+    for place, cards in found.items():
+        for name in cards[0]:
+            print(f"{place}, {name}: {interval([card[name] for card in cards])}")
+    for name in ("optimal", "lost", "score", "alphabeta:4"):
+        pairs = zip(*(found[place] for place in PLACES), strict=True)
+        print(f"Ray less one program, {name}: {interval([b[name] - a[name] for a, b in pairs])}")
 
 
 if __name__ == "__main__":
