@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import os
 import re
@@ -190,3 +191,22 @@ def test_unknown_options_are_refused(capsys: pytest.CaptureFixture[str]) -> None
     with pytest.raises(SystemExit):
         main(["simulate", "--colums", "6"])
     assert "unrecognized arguments: --colums 6" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "simulate --columns 6 --games 4",
+        "arena --columns 6 --players greedy random --games 4",
+        "regret --columns 3 --positions 4 --player greedy",
+        "benchmark --player greedy --part 2x6 --small",
+    ],
+)
+def test_without_ray_a_command_names_the_extra(
+    words: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.delitem(sys.modules, "endodoi.ray", raising=False)
+    monkeypatch.setattr(importlib.util, "find_spec", lambda _name: None)
+    assert main([*words.split(), "--ray", "local"]) == 2
+    error = capsys.readouterr().err
+    assert error == "endodoi: ray is not installed: pip install 'endodoi[ray]'\n"
