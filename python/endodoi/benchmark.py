@@ -13,12 +13,12 @@ from endodoi._core import Player, __version__, different_names
 from endodoi.benchmark_exam import examine
 from endodoi.benchmark_suite import load_suite
 from endodoi.committee import Committee
+from endodoi.core_policy import contestant, name_of
 from endodoi.errors import ArenaError, ArgumentTypeError, PolicyError
 from endodoi.estimates import mean_of, paired_interval
 from endodoi.places import claim, write_text
 from endodoi.progress import Progress
 from endodoi.report_card import CardGames, CardPart, ReportCard, rounded
-from endodoi.simulation import contestant, name_of
 from endodoi.tournament import Tournament, counted_from, play_rest
 
 if TYPE_CHECKING:

@@ -15,9 +15,9 @@ from endodoi.numbers_given import check_range, check_seconds
 from endodoi.places import write_text
 from endodoi.policies import AlphaBeta
 from endodoi.progress import Progress
-from endodoi.settings import check_seed
+from endodoi.settings import check_ruleset, check_seed
 from endodoi.simulation import plain
-from endodoi.solver import Solver, check_ruleset
+from endodoi.solver import Solver
 from endodoi.vector_env import VectorEnv
 
 if TYPE_CHECKING:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from endodoi._core import Player, committee_name
-from endodoi.core_policy import CorePolicy, from_spec, read_array
-from endodoi.errors import ArgumentTypeError, PolicyError
-from endodoi.numbers_given import check_number
+from endodoi.core_policy import Rows, contestant, from_spec, name_of, read_array
+from endodoi.errors import PolicyError
+from endodoi.numbers_given import check_number, wrong_type
 from endodoi.settings import check_seed
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ __all__ = ["Committee"]
 ROUNDING = 1e-9
 
 
-class Committee:
+class Committee(Rows):
     """Lets players vote on every move, as the two teams of eight do in En Gehé.
 
     Each member chooses for itself; the column with the greatest sum of weights is played, the
@@ -79,11 +79,7 @@ class Committee:
         seed: int = 0,
     ) -> None:
         if isinstance(members, str) or not isinstance(members, (list, tuple)):
-            raise ArgumentTypeError(
-                f"members is {members!r} ({type(members).__name__}), expected a list of players",
-                field="members",
-                value=members,
-            )
+            raise wrong_type(members, "members", "a list of players")
         self._members = [read_member(member, place) for place, member in enumerate(members)]
         self._weights = read_weights(weights, len(members))
         self.ruleset = ruleset
@@ -94,56 +90,28 @@ class Committee:
         whole = all(isinstance(member, str) for member in self._members)
         # A specification that cannot be played is refused here.
         self.spec: str | None = Player(self.name).spec if whole else None
-        self._calls = 0
 
     @property
     def _votes(self) -> list[tuple[str | PolicyFunction, float]]:
         """The members as the core takes them, with their weights."""
         return list(zip(self._members, self._weights, strict=True))
 
-    def __call__(
-        self, observations: npt.NDArray[Any], action_masks: npt.NDArray[Any], /
+    def _choose(
+        self, views: npt.NDArray[np.int16], masks: npt.NDArray[np.int8], call: int
     ) -> npt.NDArray[np.int64]:
-        """Choose a column for every row.
-
-        Parameters
-        ----------
-        observations : int16 [B, 2C+3] or [2C+3]
-        action_masks : int8 [B, C] or [C]
-
-        Returns
-        -------
-        actions : int64 [B], or [] for a single game
-            0 on finished rows.
-
-        Raises
-        ------
-        PolicyError
-            If a member fails or chooses an illegal column.
-        """
-        views = read_array(observations, "observations")
-        masks = read_array(action_masks, "action_masks")
-        rows = np.atleast_2d(views).astype(np.int16, copy=False)
-        open_rows = np.atleast_2d(masks).astype(np.int8, copy=False)
-        votes = np.zeros(open_rows.shape)
-        for place, (member, weight) in enumerate(self._votes):
-            chosen = self._ask(place, member, rows, open_rows)
+        votes = np.zeros(masks.shape)
+        for place, weight in enumerate(self._weights):
+            chosen = self._ask(place, call, views, masks)
             votes[np.arange(len(votes)), chosen] += weight
         enough = votes.max(axis=1, keepdims=True) * (1 - ROUNDING)
-        actions = np.where(open_rows.any(axis=1), np.argmax(votes >= enough, axis=1), 0)
-        self._calls += 1
-        return actions if views.ndim > 1 else actions.reshape(())
+        return np.where(masks.any(axis=1), np.argmax(votes >= enough, axis=1), 0)
 
     def _ask(
-        self,
-        place: int,
-        member: str | PolicyFunction,
-        views: npt.NDArray[np.int16],
-        masks: npt.NDArray[np.int8],
+        self, place: int, call: int, views: npt.NDArray[np.int16], masks: npt.NDArray[np.int8]
     ) -> npt.NDArray[np.int64]:
         """Return the columns that one member chooses, 0 on finished rows."""
         try:
-            chosen = read_array(self._player(place, member)(views, masks), "actions")
+            chosen = read_array(self._player(place, call)(views, masks), "actions")
         except Exception as error:
             raise self._fault(place, str(error)) from error
         if chosen.shape != (len(masks),) or chosen.dtype.kind == "b":
@@ -161,11 +129,12 @@ class Committee:
             )
         return chosen
 
-    def _player(self, place: int, member: str | PolicyFunction) -> PolicyFunction:
+    def _player(self, place: int, call: int) -> PolicyFunction:
         """Return a member as a function, with draws of its own."""
+        member = self._members[place]
         if not isinstance(member, str):
             return member
-        seed = (self.seed + 1_000_003 * self._calls + place) % 2**64
+        seed = (self.seed + 1_000_003 * call + place) % 2**64
         return from_spec(member, ruleset=self.ruleset, seed=seed)
 
     def _fault(self, place: int, message: str) -> PolicyError:
@@ -187,18 +156,9 @@ def read_member(member: str | PolicyFunction, place: int) -> str | PolicyFunctio
     ArgumentTypeError
         If it is neither.
     """
-    if isinstance(member, CorePolicy):
-        return member.spec
     if isinstance(member, Committee) and member.spec is not None:
         return member.spec
-    if isinstance(member, str) or callable(member):
-        return member
-    raise ArgumentTypeError(
-        f"members[{place}] is {member!r} ({type(member).__name__}), expected a specification or a "
-        "function",
-        field=f"members[{place}]",
-        value=member,
-    )
+    return contestant(member, f"members[{place}]")
 
 
 def read_weights(weights: Sequence[float] | None, members: int) -> list[float]:
@@ -219,10 +179,3 @@ def read_weights(weights: Sequence[float] | None, members: int) -> list[float]:
             f"committee: {len(listed)} weights for {members} members", player="committee"
         )
     return listed
-
-
-def name_of(member: str | PolicyFunction) -> str:
-    """Return the name of a member: its specification, or that of the function."""
-    if isinstance(member, str):
-        return member
-    return str(getattr(member, "__name__", type(member).__name__))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy.typing as npt
 
 from endodoi._core import Player, random_actions
 from endodoi.errors import ArgumentTypeError, PolicyError
+from endodoi.numbers_given import wrong_type
 from endodoi.settings import check_seed
 
 if TYPE_CHECKING:
@@ -16,7 +18,17 @@ if TYPE_CHECKING:
 
     from endodoi._core import Ruleset
 
-__all__ = ["CorePolicy", "Policy", "PolicyFunction", "Random", "from_spec", "read_array"]
+__all__ = [
+    "CorePolicy",
+    "Policy",
+    "PolicyFunction",
+    "Random",
+    "Rows",
+    "contestant",
+    "from_spec",
+    "name_of",
+    "read_array",
+]
 
 #: What users may write as a policy.
 PolicyFunction: TypeAlias = "Callable[[npt.NDArray[np.int16], npt.NDArray[np.int8]], npt.ArrayLike]"
@@ -41,24 +53,10 @@ class Policy(Protocol):
         """
 
 
-class CorePolicy:
-    """A player of the core; not made by users."""
+class Rows(ABC):
+    """Chooses for one game as for many, and counts how often it is asked; not made by users."""
 
-    def __init__(self, player: Player, ruleset: Ruleset | None, seed: int = 0) -> None:
-        self._player = player
-        self.ruleset = ruleset
-        self.seed = seed
-        self._calls = 0
-
-    @property
-    def name(self) -> str:
-        """The name shown in tables."""
-        return self._player.name
-
-    @property
-    def spec(self) -> str:
-        """The specification that makes this player again."""
-        return self._player.spec
+    _calls = 0
 
     def __call__(
         self, observations: npt.NDArray[Any], action_masks: npt.NDArray[Any], /
@@ -78,7 +76,8 @@ class CorePolicy:
         Raises
         ------
         PolicyError
-            If the rules are not known or not those of the games, or the player fails.
+            If the rules are not known or not those of the games, or a player fails or chooses an
+            illegal column.
         """
         views = read_array(observations, "observations")
         masks = read_array(action_masks, "action_masks")
@@ -89,6 +88,31 @@ class CorePolicy:
             call,
         )
         return actions if views.ndim > 1 else actions.reshape(())
+
+    @abstractmethod
+    def _choose(
+        self, views: npt.NDArray[np.int16], masks: npt.NDArray[np.int8], call: int
+    ) -> npt.NDArray[np.int64]:
+        """Choose a column for every row; `call` is how often that was asked for before."""
+
+
+class CorePolicy(Rows):
+    """A player of the core; not made by users."""
+
+    def __init__(self, player: Player, ruleset: Ruleset | None, seed: int = 0) -> None:
+        self._player = player
+        self.ruleset = ruleset
+        self.seed = seed
+
+    @property
+    def name(self) -> str:
+        """The name shown in tables."""
+        return self._player.name
+
+    @property
+    def spec(self) -> str:
+        """The specification that makes this player again."""
+        return self._player.spec
 
     def _choose(
         self, views: npt.NDArray[np.int16], masks: npt.NDArray[np.int8], call: int
@@ -170,3 +194,25 @@ def read_array(value: npt.ArrayLike, name: str) -> npt.NDArray[Any]:
             value=str(array.dtype),
         )
     return array
+
+
+def contestant(player: str | PolicyFunction, field: str) -> str | PolicyFunction:
+    """Return a player as the core takes it: a specification or a function.
+
+    Raises
+    ------
+    ArgumentTypeError
+        If it is neither.
+    """
+    if isinstance(player, CorePolicy):
+        return player.spec
+    if isinstance(player, str) or callable(player):
+        return player
+    raise wrong_type(player, field, "a specification or a function")
+
+
+def name_of(player: str | PolicyFunction) -> str:
+    """Return the name of a player: its specification, or that of the function."""
+    if isinstance(player, str):
+        return player
+    return str(getattr(player, "__name__", type(player).__name__))

@@ -8,7 +8,7 @@ import numpy as np
 
 from endodoi.errors import ArgumentTypeError, ArgumentValueError
 
-__all__ = ["check_number", "check_range", "check_seconds", "check_whole"]
+__all__ = ["check_number", "check_range", "check_seconds", "check_whole", "wrong_type"]
 
 #: The longest time that may be asked for.
 MAX_SECONDS = 1_000_000
@@ -26,11 +26,7 @@ def check_whole(value: int, name: str) -> int:
         If it is something else.
     """
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
-        raise ArgumentTypeError(
-            f"{name} is {value!r} ({type(value).__name__}), expected a whole number",
-            field=name,
-            value=value,
-        )
+        raise wrong_type(value, name, "a whole number")
     return int(value)
 
 
@@ -65,11 +61,7 @@ def check_number(value: object, name: str) -> float:
         If it is something else.
     """
     if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
-        raise ArgumentTypeError(
-            f"{name} is {value!r} ({type(value).__name__}), expected a number",
-            field=name,
-            value=value,
-        )
+        raise wrong_type(value, name, "a number")
     return float(value)
 
 
@@ -83,13 +75,7 @@ def check_seconds(value: object) -> float:
     ArgumentValueError
         If it is not positive, or too long.
     """
-    if isinstance(value, bool) or not isinstance(value, (int, float, np.number)):
-        raise ArgumentTypeError(
-            f"seconds is {value!r} ({type(value).__name__}), expected a number",
-            field="seconds",
-            value=value,
-        )
-    seconds = float(value)
+    seconds = check_number(value, "seconds")
     if not NANOSECOND <= seconds <= MAX_SECONDS or not math.isfinite(seconds):
         raise ArgumentValueError(
             f"seconds is {value}, expected more than 0 and at most {MAX_SECONDS}",
@@ -97,3 +83,12 @@ def check_seconds(value: object) -> float:
             value=value,
         )
     return seconds
+
+
+def wrong_type(value: object, name: str, expected: str) -> ArgumentTypeError:
+    """Return the error of an argument of the wrong type."""
+    return ArgumentTypeError(
+        f"{name} is {value!r} ({type(value).__name__}), expected {expected}",
+        field=name,
+        value=value,
+    )

@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING, Any
 import ray
 
 from endodoi import _core
+from endodoi.core_policy import contestant
 from endodoi.numbers_given import check_range
 from endodoi.progress import Progress
 from endodoi.ray_cluster import RETRIES, check_version, finished_tasks, result_of, session
 from endodoi.ray_players import Carried, carry, local_player, unpacked
 from endodoi.ray_simulation import warn_once, warnings_caught
 from endodoi.regret import Exam
-from endodoi.simulation import contestant
-from endodoi.solver import check_ruleset, open_table
+from endodoi.settings import check_ruleset
+from endodoi.solver import open_table
 from endodoi.tournament import Chunk, Rest, Tournament
 from endodoi.tournament_folder import Folder
 

@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING, Any
 from ray import cloudpickle
 
 from endodoi import _core
+from endodoi.core_policy import contestant, name_of
 from endodoi.errors import PolicyError
 from endodoi.places import written_whole
 from endodoi.ray_cluster import node_name
-from endodoi.simulation import contestant, name_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -7,9 +7,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from endodoi import _core
+from endodoi.core_policy import contestant, name_of
 from endodoi.progress import Progress
-from endodoi.simulation import contestant, name_of, plain
-from endodoi.solver import check_ruleset, open_table
+from endodoi.settings import check_ruleset
+from endodoi.simulation import plain
+from endodoi.solver import open_table
 from endodoi.summary import Mean, Share
 
 if TYPE_CHECKING:

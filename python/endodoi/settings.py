@@ -10,6 +10,7 @@ from gymnasium import spaces
 
 from endodoi._core import Ruleset
 from endodoi.errors import ArgumentTypeError, ArgumentValueError, BatchError, RulesetError
+from endodoi.numbers_given import wrong_type
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -18,6 +19,7 @@ __all__ = [
     "Observation",
     "check_options",
     "check_render_mode",
+    "check_ruleset",
     "check_seed",
     "check_type",
     "fresh_seed",
@@ -200,11 +202,7 @@ def check_type(value: Any, kind: type, field: str) -> None:
     """
     if not isinstance(value, kind):
         expected = "True or False" if kind is bool else "a text"
-        raise ArgumentTypeError(
-            f"{field} is {value!r} ({type(value).__name__}), expected {expected}",
-            field=field,
-            value=value,
-        )
+        raise wrong_type(value, field, expected)
 
 
 def check_seed(seed: SupportsIndex, field: str = "seed") -> int:
@@ -241,3 +239,9 @@ def check_seed(seed: SupportsIndex, field: str = "seed") -> int:
 def fresh_seed() -> int:
     """Return a seed from the system's source of randomness."""
     return int(np.random.SeedSequence().generate_state(1, np.uint64)[0])
+
+
+def check_ruleset(ruleset: Ruleset) -> None:
+    """Refuse what is no rule set."""
+    if not isinstance(ruleset, Ruleset):
+        raise wrong_type(ruleset, "ruleset", "a Ruleset")

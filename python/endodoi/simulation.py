@@ -7,11 +7,12 @@ from operator import index
 from typing import TYPE_CHECKING, Any, ClassVar, overload
 
 from endodoi import _core
-from endodoi.errors import ArgumentTypeError, SimulationError
+from endodoi.core_policy import contestant, name_of
+from endodoi.errors import SimulationError
 from endodoi.frames import missing, pandas_frame, polars_frame
 from endodoi.game_file import ROWS, GameFile, read_games
-from endodoi.policies import CorePolicy
 from endodoi.progress import Progress
+from endodoi.settings import check_ruleset
 from endodoi.summary import Branching, Histogram, Mean, Sample, Share, SideSummary, Summary
 
 if TYPE_CHECKING:
@@ -382,12 +383,7 @@ class Plan:
         progress: bool | str | Callable[[int], object] | None,
         **numbers: int | None,
     ) -> None:
-        if not isinstance(ruleset, _core.Ruleset):
-            raise ArgumentTypeError(
-                f"ruleset is {ruleset!r} ({type(ruleset).__name__}), expected a Ruleset",
-                field="ruleset",
-                value=ruleset,
-            )
+        check_ruleset(ruleset)
         south, north = contestant(players[0], "south"), contestant(players[1], "north")
         self.games = games
         self.progress = progress
@@ -484,32 +480,6 @@ class Plan:
             interruption.summary = summary  # type: ignore[attr-defined]
             raise interruption
         return summary
-
-
-def contestant(player: str | PolicyFunction, side: str) -> str | PolicyFunction:
-    """Return a player as the core takes it: a specification or a function.
-
-    Raises
-    ------
-    ArgumentTypeError
-        If it is neither.
-    """
-    if isinstance(player, CorePolicy):
-        return player.spec
-    if isinstance(player, str) or callable(player):
-        return player
-    raise ArgumentTypeError(
-        f"{side} is {player!r} ({type(player).__name__}), expected a specification or a function",
-        field=side,
-        value=player,
-    )
-
-
-def name_of(player: str | PolicyFunction) -> str:
-    """Return the name of a player: its specification, or that of the function."""
-    if isinstance(player, str):
-        return player
-    return str(getattr(player, "__name__", type(player).__name__))
 
 
 def plain(number: Any) -> Any:

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from endodoi import _core
 from endodoi._core import EndgameTable, Position, Ruleset
-from endodoi.errors import ArgumentTypeError
+from endodoi.numbers_given import wrong_type
 from endodoi.progress import StatusLine, check_kind, on_terminal
+from endodoi.settings import check_ruleset
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -465,18 +466,3 @@ def check_position(position: Position) -> None:
     """Refuse what is no position."""
     if not isinstance(position, Position):
         raise wrong_type(position, "position", "a Position")
-
-
-def check_ruleset(ruleset: Ruleset) -> None:
-    """Refuse what is no rule set."""
-    if not isinstance(ruleset, Ruleset):
-        raise wrong_type(ruleset, "ruleset", "a Ruleset")
-
-
-def wrong_type(value: object, name: str, expected: str) -> ArgumentTypeError:
-    """Return the error of an argument of the wrong type."""
-    return ArgumentTypeError(
-        f"{name} is {value!r} ({type(value).__name__}), expected {expected}",
-        field=name,
-        value=value,
-    )

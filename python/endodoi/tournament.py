@@ -7,14 +7,15 @@ import time
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import numpy as np
-
 from endodoi import _core
 from endodoi._core import Games, different_names
 from endodoi.books import read_openings
+from endodoi.core_policy import contestant, name_of
 from endodoi.errors import ArgumentTypeError
+from endodoi.numbers_given import check_number, wrong_type
 from endodoi.progress import Progress
-from endodoi.simulation import contestant, name_of, plain
+from endodoi.settings import check_ruleset
+from endodoi.simulation import plain
 from endodoi.standings import PairingStanding, PlayerStanding, SouthStanding, Standings
 from endodoi.tournament_folder import Folder
 
@@ -109,12 +110,7 @@ class Tournament:
         max_plies: int | None = None,
         seconds_per_move: float | None = None,
     ) -> None:
-        if not isinstance(ruleset, _core.Ruleset):
-            raise ArgumentTypeError(
-                f"ruleset is {ruleset!r} ({type(ruleset).__name__}), expected a Ruleset",
-                field="ruleset",
-                value=ruleset,
-            )
+        check_ruleset(ruleset)
         self.names, self._players = read_players(players)
         self._openings, shown = read_openings(openings, ruleset)
         self._arguments = {
@@ -440,11 +436,7 @@ def read_players(players: Players) -> tuple[list[str], list[str | PolicyFunction
     if isinstance(players, Mapping):
         given, names = list(players.values()), list(players)
     elif not isinstance(players, (list, tuple)):
-        raise ArgumentTypeError(
-            f"players is {players!r} ({type(players).__name__}), expected a list of players",
-            field="players",
-            value=players,
-        )
+        raise wrong_type(players, "players", "a list of players")
     else:
         given = list(players)
     read = [contestant(player, f"players[{i}]") for i, player in enumerate(given)]
@@ -480,12 +472,4 @@ def seconds_of(seconds: object) -> float | None:
     ArgumentTypeError
         If it is no number.
     """
-    if seconds is None:
-        return None
-    if isinstance(seconds, bool) or not isinstance(seconds, (int, float, np.number)):
-        raise ArgumentTypeError(
-            f"seconds_per_move is {seconds!r} ({type(seconds).__name__}), expected a number",
-            field="seconds_per_move",
-            value=seconds,
-        )
-    return float(seconds)
+    return None if seconds is None else check_number(seconds, "seconds_per_move")
