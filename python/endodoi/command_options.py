@@ -9,7 +9,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from endodoi._core import Position, Ruleset
-from endodoi.errors import ArgumentValueError, MissingExtraError
+from endodoi.errors import ArgumentValueError
+from endodoi.extras import lacking
 from endodoi.places import check_place
 
 if TYPE_CHECKING:
@@ -149,9 +150,7 @@ def check_picture(path: str, games: str | None) -> None:
         If the name's ending is that of no picture, or the games have that name.
     """
     if importlib.util.find_spec("matplotlib") is None:
-        raise MissingExtraError(
-            "--plot needs matplotlib: pip install 'endodoi[plot]'", extra="plot"
-        )
+        raise lacking("--plot needs matplotlib", "plot")
     ending = os.path.splitext(path)[1].lstrip(".").lower()  # noqa: PTH122
     if ending not in PICTURES:
         raise ArgumentValueError(

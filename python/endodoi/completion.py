@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from endodoi.command_line import actions_of, leaves_of
-from endodoi.errors import MissingExtraError
+from endodoi.extras import lacking
 
 if TYPE_CHECKING:
     import argparse
@@ -46,9 +46,7 @@ def script(parser: argparse.ArgumentParser, shell: str) -> str:
     try:
         import shtab  # noqa: PLC0415
     except ImportError as error:
-        raise MissingExtraError(
-            "completion needs shtab: pip install 'endodoi[completion]'", extra="completion"
-        ) from error
+        raise lacking("completion needs shtab", "completion") from error
     places = {"FILE": shtab.FILE, "FOLDER": shtab.DIRECTORY, "RUN": shtab.DIRECTORY}
     for leaf in leaves_of(parser):
         for action in actions_of(leaf):

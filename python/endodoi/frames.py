@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from endodoi.errors import MissingExtraError
+from endodoi.extras import missing
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -13,14 +13,7 @@ if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
 
-__all__ = ["missing", "pandas_frame", "polars_frame"]
-
-
-def missing(package: str, extra: str) -> MissingExtraError:
-    """Return the error that names the extra which brings a package."""
-    return MissingExtraError(
-        f"{package} is not installed: pip install 'endodoi[{extra}]'", extra=extra
-    )
+__all__ = ["pandas_frame", "polars_frame"]
 
 
 def pandas_frame(columns: Mapping[str, npt.NDArray[Any]]) -> pd.DataFrame:

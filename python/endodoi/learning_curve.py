@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from endodoi._core import Ruleset
-from endodoi.errors import MissingExtraError, TrainError
-from endodoi.places import written_whole
+from endodoi.errors import TrainError
+from endodoi.extras import lacking
+from endodoi.places import write_figure
 
 if TYPE_CHECKING:
     import os
@@ -87,8 +88,7 @@ def draw_learning_curve(
     places.flat[-1].set_xlabel("minutes of training")
     places.flat[-1].set_xlim(0, curves.last_minute())
     picture = curves.folder / "learning-curve.png" if out is None else Path(out)
-    with written_whole(picture) as partial:
-        figure.savefig(partial, dpi=120, format=picture.suffix.lstrip(".") or "png")
+    write_figure(figure, picture)
     return picture
 
 
@@ -104,9 +104,7 @@ def find_figures() -> Callable[..., Figure]:
         from matplotlib.backends.backend_agg import FigureCanvasAgg  # noqa: PLC0415
         from matplotlib.figure import Figure  # noqa: PLC0415
     except ImportError as error:
-        raise MissingExtraError(
-            "pictures need matplotlib: pip install 'endodoi[plot]'", extra="plot"
-        ) from error
+        raise lacking("pictures need matplotlib", "plot") from error
 
     def figure_of(**settings: Any) -> Figure:
         figure = Figure(**settings)

@@ -13,16 +13,15 @@ from gymnasium import spaces
 
 from endodoi.both_sides import AGENTS, both_masks, both_views, end_of
 from endodoi.env import Env
-from endodoi.errors import BatchError, MissingExtraError
+from endodoi.errors import BatchError
+from endodoi.extras import missing
 from endodoi.settings import RENDER_MODES, Observation, observation_space, resolve_ruleset
 
 try:
     from pettingzoo import AECEnv
     from pettingzoo.utils.wrappers import OrderEnforcingWrapper
 except ImportError as error:
-    raise MissingExtraError(
-        "PettingZoo is not installed: pip install 'endodoi[pettingzoo]'", extra="pettingzoo"
-    ) from error
+    raise missing("PettingZoo", "pettingzoo") from error
 
 if TYPE_CHECKING:
     import numpy.typing as npt

@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["check_place", "claim", "held_back", "write_text", "written_whole"]
+    from matplotlib.figure import Figure
+
+__all__ = ["check_place", "claim", "held_back", "write_figure", "write_text", "written_whole"]
 
 
 def check_place(path: str | os.PathLike[str]) -> str:
@@ -97,6 +99,13 @@ def written_whole(path: str | os.PathLike[str]) -> Iterator[str]:
     finally:
         if os.path.exists(partial):  # noqa: PTH110
             os.remove(partial)  # noqa: PTH107
+
+
+def write_figure(figure: Figure, path: str | os.PathLike[str]) -> None:
+    """Write a picture in the format of its ending, PNG without one, as `write_text` does."""
+    ending = os.path.splitext(os.fsdecode(path))[1].lstrip(".")  # noqa: PTH122
+    with written_whole(path) as partial:
+        figure.savefig(partial, dpi=120, format=ending or "png")
 
 
 def write_text(path: str | os.PathLike[str], text: str) -> None:

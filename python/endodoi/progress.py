@@ -7,7 +7,8 @@ import sys
 import time
 from typing import TYPE_CHECKING, Any
 
-from endodoi.errors import ArgumentTypeError, ArgumentValueError, MissingExtraError
+from endodoi.errors import ArgumentTypeError, ArgumentValueError
+from endodoi.extras import missing
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -68,9 +69,7 @@ class Progress:
         if progress == "tqdm" or (wanted and in_notebook()):
             self.make_bar = find_bar()
         if progress == "tqdm" and self.make_bar is None:
-            raise MissingExtraError(
-                "tqdm is not installed: pip install 'endodoi[tqdm]'", extra="tqdm"
-            )
+            raise missing("tqdm", "tqdm")
         if self.make_bar is not None:
             self.function = self.show_bar
         elif wanted and (progress is True or on_terminal()):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from importlib.util import find_spec
 
-from endodoi.frames import missing
+from endodoi.extras import missing
 
 if find_spec("ray") is None:
     raise missing("ray", "ray")

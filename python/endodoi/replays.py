@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from endodoi._core import GameRecord, Position, Ruleset, svg_of_game
 from endodoi.errors import ArgumentTypeError, ArgumentValueError, RecordError
-from endodoi.frames import missing
+from endodoi.extras import missing
 from endodoi.pictures import rgb
 from endodoi.places import written_whole
 from endodoi.shown_game import end_line, game_data

@@ -12,15 +12,14 @@ from gymnasium import spaces
 
 from endodoi.both_sides import AGENTS, both_masks, both_views, end_of
 from endodoi.env import Env
-from endodoi.errors import BatchError, MissingExtraError
+from endodoi.errors import BatchError
+from endodoi.extras import missing
 from endodoi.settings import RENDER_MODES, observation_space, resolve_ruleset
 
 try:
     from ray.rllib.env.multi_agent_env import MultiAgentEnv as RayMultiAgentEnv
 except ImportError as error:
-    raise MissingExtraError(
-        "RLlib is not installed: pip install 'endodoi[rllib]'", extra="rllib"
-    ) from error
+    raise missing("RLlib", "rllib") from error
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

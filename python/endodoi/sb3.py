@@ -11,16 +11,15 @@ from typing import TYPE_CHECKING, Any, SupportsIndex
 import numpy as np
 from gymnasium.vector import AutoresetMode
 
-from endodoi.errors import ArgumentTypeError, BatchError, MissingExtraError
+from endodoi.errors import ArgumentTypeError, BatchError
+from endodoi.extras import missing
 from endodoi.settings import Observation, check_options, check_seed, fresh_seed
 from endodoi.vector_env import VectorEnv
 
 try:
     from stable_baselines3.common.vec_env import VecEnv
 except ImportError as error:
-    raise MissingExtraError(
-        "Stable-Baselines3 is not installed: pip install 'endodoi[sb3]'", extra="sb3"
-    ) from error
+    raise missing("Stable-Baselines3", "sb3") from error
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import math
-import os
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,9 +12,11 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, MaxNLocator, NullFormatter
 
 from endodoi._core import Ruleset
-from endodoi.places import check_place, written_whole
+from endodoi.places import check_place, write_figure
 
 if TYPE_CHECKING:
+    import os
+
     import numpy.typing as npt
     from matplotlib.axes import Axes
 
@@ -80,9 +81,7 @@ def draw_sheet(summary: Summary, path: str | os.PathLike[str] | None = None) -> 
     draw_captured(captured, summary)
     figure.supxlabel(foot_of(summary), fontsize="small", color="#444444")
     if path is not None:
-        ending = os.path.splitext(os.fsdecode(path))[1].lstrip(".")  # noqa: PTH122
-        with written_whole(path) as partial:
-            figure.savefig(partial, dpi=120, format=ending or "png")
+        write_figure(figure, path)
     return figure
 
 

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, overload
 from endodoi import _core
 from endodoi.core_policy import contestant, name_of
 from endodoi.errors import SimulationError
-from endodoi.frames import missing, pandas_frame, polars_frame
+from endodoi.extras import missing
+from endodoi.frames import pandas_frame, polars_frame
 from endodoi.game_file import ROWS, GameFile, read_games
 from endodoi.progress import Progress
 from endodoi.settings import check_ruleset

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from endodoi import _core
 from endodoi.errors import MissingExtraError
-from endodoi.frames import missing
+from endodoi.extras import missing
 from endodoi.places import check_place, write_text, written_whole
 
 if TYPE_CHECKING:

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import math
-import os
 from typing import TYPE_CHECKING, Any
 
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 from endodoi._core import Ruleset
-from endodoi.places import check_place, written_whole
+from endodoi.places import check_place, write_figure
 from endodoi.sheet import Sheet, count_of
 
 if TYPE_CHECKING:
+    import os
+
     from matplotlib.axes import Axes
 
     from endodoi.standings import PlayerStanding, Standings
@@ -54,9 +55,7 @@ def draw_standings(standings: Standings, path: str | os.PathLike[str] | None = N
     draw_cross_table(right, standings, ranked)
     figure.supxlabel(foot_of(standings), fontsize="small", color=GREY)
     if path is not None:
-        ending = os.path.splitext(os.fsdecode(path))[1].lstrip(".")  # noqa: PTH122
-        with written_whole(path) as partial:
-            figure.savefig(partial, dpi=120, format=ending or "png")
+        write_figure(figure, path)
     return figure
 
 

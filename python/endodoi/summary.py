@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from endodoi.errors import MissingExtraError
+from endodoi.extras import lacking
 
 if TYPE_CHECKING:
     import os
@@ -267,9 +267,7 @@ class Summary:
         try:
             from endodoi.sheet import draw_sheet  # noqa: PLC0415
         except ImportError as error:
-            raise MissingExtraError(
-                "pictures need matplotlib: pip install 'endodoi[plot]'", extra="plot"
-            ) from error
+            raise lacking("pictures need matplotlib", "plot") from error
         return draw_sheet(self, path)
 
     def __str__(self) -> str:

@@ -22,15 +22,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from endodoi._core import Ruleset, agent_features, read_agent, write_agent
-from endodoi.errors import ArgumentTypeError, ArgumentValueError, MissingExtraError
+from endodoi.errors import ArgumentTypeError, ArgumentValueError
+from endodoi.extras import missing
 
 try:
     import torch
     from torch import nn
 except ImportError as error:
-    raise MissingExtraError(
-        "PyTorch is not installed: pip install 'endodoi[torch]'", extra="torch"
-    ) from error
+    raise missing("PyTorch", "torch") from error
 
 if TYPE_CHECKING:
     import os

@@ -6,7 +6,7 @@ import sys
 import time
 from typing import TYPE_CHECKING, Any
 
-from endodoi.errors import MissingExtraError
+from endodoi.extras import missing
 from endodoi.progress import BAR_SECONDS, check_kind, find_bar, in_notebook
 
 if TYPE_CHECKING:
@@ -151,7 +151,7 @@ def shown_by(progress: bool | str | Callable[[dict[str, Any]], object] | None) -
     if make_bar is not None:
         return Bar(make_bar)
     if progress == "tqdm":
-        raise MissingExtraError("tqdm is not installed: pip install 'endodoi[tqdm]'", extra="tqdm")
+        raise missing("tqdm", "tqdm")
     return Lines()
 
 
