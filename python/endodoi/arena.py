@@ -2,6 +2,7 @@
 
 from endodoi.benchmark import benchmark
 from endodoi.books import Book, balanced, book
+from endodoi.faults import PlayerFaults
 from endodoi.ratings import Draws, Estimate, FirstMove, PlayerRating, Ratings, ratings
 from endodoi.regret import Answer, Exam, Regret, RegretPart, regret
 from endodoi.report_card import CardComparison, ReportCard, stored_cards
@@ -32,6 +33,7 @@ __all__ = [
     "Match",
     "MatchGame",
     "PairingStanding",
+    "PlayerFaults",
     "PlayerRating",
     "PlayerStanding",
     "Ratings",

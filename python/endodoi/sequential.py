@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from endodoi.faults import KINDS, faults_in, games_of
 from endodoi.progress import Progress
 from endodoi.sprt import Sprt
 from endodoi.tournament import Chunk, Tournament, counted_from
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from endodoi._core import GameRecord, Ruleset
+    from endodoi.faults import PlayedGame
     from endodoi.policies import PolicyFunction
     from endodoi.sprt import SprtResult
     from endodoi.tournament import OpeningsLike
@@ -46,7 +48,9 @@ def sprt(
     Games are played in pairs, each opening from both sides, many at once, and tested after each
     pair in order: the decision does not depend on threads or on how many are played at once. A
     pair that repeats an earlier one, by the same moves from the same position after the opening, is
-    no new evidence and is left out; `repeated` counts them.
+    no new evidence and is left out; `repeated` counts them. A player that raises, chooses an
+    illegal column or is late loses that game; `faults` counts such games and says what went wrong
+    first.
 
     Parameters
     ----------
@@ -110,7 +114,7 @@ def sprt(
             except BaseException as interruption:
                 interruption.result = told.result(plan)  # type: ignore[attr-defined]
                 raise
-            told.add(plan, plan.records(games), pair)
+            told.add(plan, games_of(plan, games), pair)
             pair = last
     return told.result(plan)
 
@@ -122,22 +126,24 @@ class Evidence:
         self.test = test
         self.counts = [0] * 5
         self.repeated = 0
+        self.failed: list[PlayedGame] = []
         self.decided = False
         self.seen: set[tuple[object, ...]] = set()
 
-    def add(self, plan: Tournament, records: Sequence[GameRecord], pair: int) -> None:
+    def add(self, plan: Tournament, games: Sequence[PlayedGame], pair: int) -> None:
         """Count pairs in order, from the one of this number up to the one that decides."""
         first = plan.names[0]
         fresh: list[int] = []
+        counted: list[PlayedGame] = []
         # For each pair that is new, the repeated ones before it.
         repeated_before: list[int] = []
         repeated = self.repeated
-        for number, two in enumerate(zip(records[::2], records[1::2], strict=True), start=pair):
+        for number, two in enumerate(zip(games[::2], games[1::2], strict=True), start=pair):
             position, opening = plan.opening(number)
             for column in opening:
                 position = position.play(column)
-            game, other = two
-            after = (tuple(record.moves[len(opening) :]) for record in two)
+            game, other = (played.record for played in two)
+            after = (tuple(record.moves[len(opening) :]) for record in (game, other))
             moves = (position.to_text(), *after)
             if moves in self.seen:
                 repeated += 1
@@ -145,7 +151,10 @@ class Evidence:
             self.seen.add(moves)
             fresh.append(half_points(game, first) + half_points(other, first))
             repeated_before.append(repeated)
+            counted += two
         self.counts, played = self.test.decide(self.counts, fresh)
+        ended = counted[: 2 * played]
+        self.failed += [game for game in ended if game.record.end_reason in KINDS]
         self.decided = self.test.result(self.counts).accepted is not None
         self.repeated = repeated_before[played - 1] if self.decided else repeated
 
@@ -154,7 +163,13 @@ class Evidence:
         found = self.test.result(self.counts)
         settings = {**plan.settings, **found.settings}
         players = (plan.names[0], plan.names[1])
-        return replace(found, players=players, repeated=self.repeated, settings=settings)
+        return replace(
+            found,
+            players=players,
+            repeated=self.repeated,
+            faults=faults_in(players, self.failed),
+            settings=settings,
+        )
 
 
 def half_points(record: GameRecord, name: str) -> int:

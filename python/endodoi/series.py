@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from endodoi.faults import faults_in, faults_text, games_of
 from endodoi.numbers_given import check_range
 from endodoi.places import written_whole
 from endodoi.progress import Progress
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from endodoi._core import GameRecord, Ruleset
+    from endodoi.faults import PlayedGame, PlayerFaults
     from endodoi.policies import PolicyFunction
     from endodoi.tournament import OpeningsLike
 
@@ -47,6 +49,8 @@ class MatchGame:
         How the game ended; ``illegal``, ``error`` and ``late`` where a player lost it by its fault.
     tally : tuple of int
         Games won by the two players so far, this one included.
+    failure : str or None
+        What went wrong, where a player lost by its fault. Not compared.
     """
 
     south: str
@@ -56,6 +60,7 @@ class MatchGame:
     plies: int
     end_reason: str
     tally: tuple[int, int]
+    failure: str | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True)
@@ -75,6 +80,8 @@ class Match:
         Games drawn or cut: they count for nobody.
     distinct : int
         Games that differ from each other in at least one move.
+    faults : tuple of PlayerFaults
+        For each player the games that it lost by its own fault.
     games : tuple of MatchGame
     records : list of GameRecord
         One for each game.
@@ -88,6 +95,7 @@ class Match:
     tally: tuple[int, int]
     draws: int
     distinct: int
+    faults: tuple[PlayerFaults, ...]
     games: tuple[MatchGame, ...]
     records: list[GameRecord] = field(repr=False, compare=False)
     settings: dict[str, Any] = field(repr=False, compare=False)
@@ -96,9 +104,12 @@ class Match:
         """Return everything but the records as nested dictionaries that JSON can hold."""
         names = ("players", "wins", "winner", "tally", "draws", "distinct")
         numbers = {name: getattr(self, name) for name in names}
-        games = [asdict(game) for game in self.games]
+        lists = {
+            "faults": [asdict(player) for player in self.faults],
+            "games": [asdict(game) for game in self.games],
+        }
         written: dict[str, Any] = json.loads(
-            json.dumps({"settings": self.settings, **numbers, "games": games})
+            json.dumps({"settings": self.settings, **numbers, **lists})
         )
         return written
 
@@ -126,6 +137,7 @@ class Match:
         lines.append(f"{verdict}: {a} against {b} {won}{drawn}, {len(self.games)} games")
         if self.distinct < len(self.games):
             lines.append(f"only {self.distinct} of the games differ from each other")
+        lines += faults_text(self.faults)
         return "\n".join(lines)
 
 
@@ -213,7 +225,7 @@ def match(
             last = min(pair + (wins - max(series.tally) + 1) // 2, plan.games // 2)
             told = counted_from(len(series.games), tell)
             games = plan.play([Chunk(0, 1, pair, last)], num_threads=num_threads, progress=told)
-            series.add(plan.records(games))
+            series.add(games_of(plan, games))
     return series.finish(plan.settings)
 
 
@@ -226,20 +238,21 @@ class Series:
         self.tally = (0, 0)
         self.winner: str | None = None
         self.games: list[MatchGame] = []
-        self.records: list[GameRecord] = []
+        self.played: list[PlayedGame] = []
 
-    def add(self, records: list[GameRecord]) -> None:
+    def add(self, games: list[PlayedGame]) -> None:
         """Count games, up to the one that wins the match."""
-        for record in records:
+        for played in games:
             if self.winner is not None:
                 return
+            record = played.record
             south, north = record.players
             winner = {"south": south, "north": north}.get(record.outcome or "")
             won = (int(winner == name) for name in self.names)
             self.tally = (self.tally[0] + next(won), self.tally[1] + next(won))
             if max(self.tally) >= self.wins:
                 self.winner = winner
-            self.records.append(record)
+            self.played.append(played)
             self.games.append(
                 MatchGame(
                     south,
@@ -249,12 +262,14 @@ class Series:
                     len(record.moves),
                     str(record.end_reason),
                     self.tally,
+                    played.failure,
                 )
             )
 
     def finish(self, settings: dict[str, Any]) -> Match:
         """Return the match."""
-        moves = {(record.start, tuple(record.moves)) for record in self.records}
+        records = [played.record for played in self.played]
+        moves = {(record.start, tuple(record.moves)) for record in records}
         return Match(
             players=self.names,
             wins=self.wins,
@@ -262,7 +277,8 @@ class Series:
             tally=self.tally,
             draws=sum(game.winner is None for game in self.games),
             distinct=len(moves),
+            faults=faults_in(self.names, self.played),
             games=tuple(self.games),
-            records=self.records,
+            records=records,
             settings={**settings, "wins": self.wins},
         )

@@ -8,10 +8,13 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from endodoi import _core
+from endodoi.faults import faults_text
 from endodoi.numbers_given import check_number
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from endodoi.faults import PlayerFaults
 
 __all__ = ["Sprt", "SprtResult"]
 
@@ -47,6 +50,9 @@ class SprtResult:
         Who played, None where only counts were given.
     repeated : int
         Pairs left out because they repeat an earlier one.
+    faults : tuple of PlayerFaults
+        For each player the games counted that it lost by its own fault; empty where only counts
+        were given.
     """
 
     accepted: str | None
@@ -64,6 +70,7 @@ class SprtResult:
     settings: dict[str, Any]
     players: tuple[str, str] | None = None
     repeated: int = 0
+    faults: tuple[PlayerFaults, ...] = ()
 
     @classmethod
     def of(cls, text: str) -> SprtResult:
@@ -97,7 +104,8 @@ class SprtResult:
             if math.isinf(numbers[name]):
                 numbers[name] = None
         players = None if self.players is None else list(self.players)
-        return {**numbers, "counts": list(self.counts), "players": players}
+        lists = {"counts": list(self.counts), "faults": list(numbers["faults"])}
+        return {**numbers, **lists, "players": players}
 
     def __str__(self) -> str:
         """Return the decision, the ratio between its bounds, and the difference."""
@@ -115,6 +123,7 @@ class SprtResult:
             lines.insert(0, f"{self.players[0]} against {self.players[1]}")
         if self.repeated:
             lines.append(f"{self.repeated} pairs that repeat others are left out")
+        lines += faults_text(self.faults)
         return "\n".join(lines)
 
 

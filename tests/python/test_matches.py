@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pickle
+import time
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import pytest
@@ -97,6 +98,27 @@ def test_a_player_that_fails_loses_its_games_with_the_reason() -> None:
         found = ed.arena.match(player, "greedy", ruleset=SIX, wins=3)
         assert found.winner == "greedy"
         assert [game.end_reason for game in found.games] == [reason] * 3
+        mine, other = found.faults
+        assert getattr(mine, reason) == mine.illegal + mine.error + mine.late == 3
+        assert (other.name, other.failure) == ("greedy", None)
+        assert found.games[0].failure == mine.failure
+        told = f"{mine.name} lost games by its own fault: 3 {reason}; at first: {mine.failure}"
+        assert str(found).splitlines()[-1] == told
+        read = json.loads(json.dumps(found.to_dict()))
+        assert read["faults"][0][reason] == 3
+        assert read["games"][2]["failure"] == found.games[2].failure
+
+
+def test_a_player_that_is_late_is_told() -> None:
+    def slow(_observations: npt.NDArray[Any], masks: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        time.sleep(0.02)
+        columns: npt.NDArray[Any] = masks.argmax(axis=1)
+        return columns
+
+    found = ed.arena.match(slow, "greedy", ruleset=SIX, wins=1, seconds_per_move=0.005)
+    assert found.games[0].end_reason == "late"
+    assert found.faults[0].late == 1
+    assert "slow lost games by its own fault: 1 late; at first: " in str(found)
 
 
 def test_a_match_can_be_written_and_pickled(tmp_path: Path) -> None:

@@ -100,6 +100,26 @@ def test_an_interruption_keeps_what_was_found() -> None:
     assert found.games > 0
 
 
+def test_games_lost_by_a_players_own_fault_are_counted_with_the_reason() -> None:
+    """A policy that plays illegally or raises in a game loses that game with the reason."""
+
+    def one(_observations: npt.NDArray[Any]) -> int:
+        return 0
+
+    found = ed.arena.sprt(one, "greedy", ruleset=SIX, elo0=0, elo1=10)  # type: ignore[arg-type]
+    assert found.accepted == "H0"
+    mine, other = found.faults
+    assert (mine.name, mine.illegal, mine.error, mine.late) == ("one", 0, found.games, 0)
+    assert (other.name, other.error, other.failure) == ("greedy", 0, None)
+    assert mine.failure is not None
+    assert "one() takes 1 positional argument but 2 were given" in mine.failure
+    told = f"one lost games by its own fault: {found.games} error; at first: {mine.failure}"
+    assert str(found).splitlines()[-1] == told
+    read = json.loads(json.dumps(found.to_dict()))
+    assert (read["faults"][0]["error"], read["faults"][0]["failure"]) == (found.games, mine.failure)
+    assert ed.arena.Sprt(0, 10).result(found.counts).faults == ()
+
+
 def test_the_command_tests_two_players(capsys: pytest.CaptureFixture[str]) -> None:
     words = ["sprt", "alphabeta:2", "random", "--columns", "6", "--elo0", "0", "--elo1", "100"]
     assert main(words) == 0
