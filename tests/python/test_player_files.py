@@ -1,0 +1,101 @@
+"""Players of the user's own files: ``path.py:name``."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+import endodoi as ed
+from endodoi.player_files import load_player, load_players
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+MASKS = np.array([[0, 1, 0, 1], [1, 1, 1, 1]], np.int8)
+VIEWS = np.zeros((2, 11), np.int16)
+LOWEST = "def pick(masks):\n    return masks.argmax(axis=1)\n"
+HIGHEST = "def pick(masks):\n    return masks.shape[1] - 1 - masks[:, ::-1].argmax(axis=1)\n"
+
+
+def write(path: Path, text: str) -> str:
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+    return str(path)
+
+
+def chosen(text: str) -> list[int]:
+    policy = load_player(text)
+    assert callable(policy)
+    return [int(column) for column in np.asarray(policy(VIEWS, MASKS))]
+
+
+@pytest.mark.parametrize(
+    "importing",
+    [
+        "import helper\ndef policy(v, m):\n    return helper.pick(m)\n",
+        "from helper import pick\ndef policy(v, m):\n    return pick(m)\n",
+        "def policy(v, m):\n    import helper as other\n    return other.pick(m)\n",
+        "def policy(v, m):\n    import deep.inside\n    return deep.inside.pick(m)\n",
+        "def policy(v, m):\n    import deep.inside as other\n    return other.pick(m)\n",
+        "from deep import inside\ndef policy(v, m):\n    return inside.pick(m)\n",
+    ],
+)
+def test_two_files_have_helpers_of_one_name(tmp_path: Path, importing: str) -> None:
+    searched, modules = list(sys.path), set(sys.modules)
+    players = []
+    for folder, pick in (("v1", LOWEST), ("v2", HIGHEST)):
+        write(tmp_path / folder / "helper.py", "import beside\npick = beside.pick\n")
+        write(tmp_path / folder / "beside.py", pick)
+        write(tmp_path / folder / "deep" / "__init__.py", "import deep.inside\n")
+        write(tmp_path / folder / "deep" / "inside.py", "from . import more\npick = more.pick\n")
+        write(tmp_path / folder / "deep" / "more.py", "from helper import pick\n")
+        players.append(write(tmp_path / folder / "bot.py", importing) + ":policy")
+    load_players(players)
+    assert chosen(players[0]) == [1, 0]
+    assert chosen(players[1]) == [3, 3]
+    assert sys.path == searched
+    assert not {"helper", "beside", "deep", "bot"} & (set(sys.modules) - modules)
+    assert not list(tmp_path.rglob("__pycache__"))
+
+
+def test_a_file_has_the_name_of_a_library(tmp_path: Path) -> None:
+    for name in ("numpy", "pyarrow", "random", "two.parts"):
+        text = "import numpy as np\ndef policy(v, m):\n    return np.argmax(m, axis=1)\n"
+        folder = tmp_path / name.replace(".", "-")
+        assert chosen(write(folder / f"{name}.py", text) + ":policy") == [1, 0]
+    assert sys.modules["numpy"] is np
+    line = [sys.executable, "-m", "endodoi", "arena", "--columns", "6", "--games", "4"]
+    line += ["--players", "numpy/numpy.py:policy", "greedy", "--out", "out"]
+    done = subprocess.run(line, capture_output=True, text=True, check=False, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_file_defines_classes_that_look_their_module_up(tmp_path: Path) -> None:
+    text = (
+        "from __future__ import annotations\nfrom dataclasses import dataclass\n"
+        "@dataclass\nclass Lowest:\n    shift: int = 0\n"
+        "    def __call__(self, v, m):\n        return m.argmax(axis=1) + self.shift\n"
+        "policy = Lowest()\n"
+    )
+    assert chosen(write(tmp_path / "bot.py", text) + ":policy") == [1, 0]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("raise SystemExit", r"bad\.py fails: SystemExit\(\)"),
+        ("import nowhere_at_all", r"bad\.py fails: ModuleNotFoundError"),
+        ("1 / 0", r"bad\.py fails: ZeroDivisionError"),
+        ("def f(:", r"bad\.py fails: SyntaxError"),
+    ],
+)
+def test_a_file_that_fails_is_refused_by_name(tmp_path: Path, text: str, message: str) -> None:
+    player = write(tmp_path / "bad.py", text) + ":f"
+    with pytest.raises(ed.PolicyError, match=message):
+        load_player(player)
+    write(tmp_path / "bad.py", "def f(v, m):\n    return m.argmax(axis=1)\n")
+    assert chosen(player) == [1, 0]
