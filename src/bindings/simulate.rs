@@ -21,6 +21,7 @@ use crate::policy::{Committee, Member, Policy, PolicyError, PolicySpec, committe
 use crate::position::Position;
 use crate::rng::Xoshiro128PlusPlus;
 use crate::simulate as core;
+use crate::simulate::lockstep;
 use crate::simulate::{GameTable, Players, Progress, SimulateConfig, SimulateError, Statistics};
 
 /// Parts that wait to be written while the next games are played.
@@ -376,8 +377,7 @@ impl PyPolicy {
             return Err(exception("PolicyError", &message, |fields| Ok(fields)));
         }
         for (column, action) in moves.iter_mut().zip(actions) {
-            // No board has a column 255: whatever does not fit is illegal.
-            *column = u8::try_from(action).unwrap_or(u8::MAX);
+            *column = u8::try_from(action).unwrap_or(lockstep::OFF_BOARD);
         }
         Ok(())
     }

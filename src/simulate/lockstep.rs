@@ -18,6 +18,14 @@ use crate::sowing;
 /// Games that one thread advances at a time; fewer would cost more than they gain.
 const GRAIN: usize = 32;
 
+/// The choice of a player that named no column of any board.
+pub(crate) const OFF_BOARD: u8 = u8::MAX;
+
+fn off_board(position: &Position) -> String {
+    let last = position.board().columns() - 1;
+    format!("the action is no column, expected 0 to {last}")
+}
+
 /// One game in lockstep with others.
 #[derive(Clone, Debug)]
 pub(crate) struct Game {
@@ -134,7 +142,10 @@ impl Game {
         let (position, sowing) = match self.position.play_sowing(column.into()) {
             Ok(played) => played,
             Err(error) => {
-                self.failure = Some(error.to_string());
+                self.failure = Some(match column {
+                    OFF_BOARD => off_board(&self.position),
+                    _ => error.to_string(),
+                });
                 self.end = Some(EndCode::Illegal);
                 return;
             }

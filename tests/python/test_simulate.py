@@ -323,3 +323,16 @@ def test_progress_is_told_and_may_stop_the_games() -> None:
     with pytest.raises(RuntimeError) as info:
         simulate(10**9, ruleset=SIX, progress=stop)
     assert len(info.value.table) > 0  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("action", [-1, 6, 255, 2**40])
+def test_an_action_outside_the_board_is_told_so(action: int) -> None:
+    def outside(_: Any, masks: Any) -> Any:
+        return np.full(len(masks), action)
+
+    found = ed.arena.tournament([outside, "greedy"], ruleset=ed.Ruleset(columns=6), games=2)
+    told = found["outside"].failure
+    assert found["outside"].illegal == 2
+    assert told is not None
+    assert "expected 0 to 5" in told
+    assert (f"{action}" in told) is (action == 6)
