@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from endodoi.benchmark import benchmark
 from endodoi.benchmark_suite import load_suite
+from endodoi.command_line import INTERRUPTED, kept_by
 from endodoi.command_options import add_ray, add_threads, on_ray
 from endodoi.errors import ArenaError
 from endodoi.player_files import load_player
@@ -17,15 +18,10 @@ from endodoi.report_card import ReportCard, stored_cards
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import TypeAlias
 
-    # argparse has no public name for it.
-    Commands: TypeAlias = argparse._SubParsersAction[argparse.ArgumentParser]  # noqa: SLF001
+    from endodoi.command_line import Commands
 
 __all__ = ["add_benchmark"]
-
-#: Status after a Ctrl-C.
-INTERRUPTED = 130
 
 EXAMPLES = """\
 examples:
@@ -97,10 +93,7 @@ def benchmark_command(options: argparse.Namespace, printable: Callable[[str], st
     try:
         card = ReportCard.read(options.card) if options.card is not None else play(options)
     except KeyboardInterrupt as interrupt:
-        finished = getattr(interrupt, "card", None)
-        if not isinstance(finished, ReportCard):
-            raise
-        card = finished
+        card = kept_by(interrupt, "card", ReportCard)
         print(f"endodoi: interrupted after {len(card.parts)} boards", file=sys.stderr)
         status = INTERRUPTED
     if options.json:

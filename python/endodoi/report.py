@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from endodoi._core import Ruleset, __version__
 from endodoi.learning_curve import Curves, find_figures
-from endodoi.places import written_whole
+from endodoi.places import write_text
 
 if TYPE_CHECKING:
     import os
@@ -87,8 +87,7 @@ def write_report(run: str | os.PathLike[str], out: str | os.PathLike[str] | None
         figure.savefig(drawing, format="svg", metadata={"Date": None})
         pictures.append((name, drawing.getvalue()))
     page = Path(run) / "report.html" if out is None else Path(out)
-    with written_whole(page) as partial:
-        Path(partial).write_text(page_of(curves, pictures), encoding="utf-8")
+    write_text(page, page_of(curves, pictures))
     return page
 
 

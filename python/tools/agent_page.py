@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 import endodoi as ed
 from docstrings import write_table
+from written_page import finish
 
 if TYPE_CHECKING:
     from endodoi.policies import ShippedAgent
@@ -147,14 +148,9 @@ def main() -> int:
     """Write the page, or check it."""
     parser = argparse.ArgumentParser(description="Write docs/agents.md.")
     parser.add_argument("--check", action="store_true")
+    asked = parser.parse_args()
     text = page(list(ed.policies.shipped_agents().values()))
-    if parser.parse_args().check:
-        if PAGE.exists() and PAGE.read_text(encoding="utf-8") == text:
-            return 0
-        print("docs/agents.md is out of date: python python/tools/agent_page.py", file=sys.stderr)
-        return 1
-    PAGE.write_text(text, encoding="utf-8")
-    return 0
+    return finish(PAGE, text, check=asked.check)
 
 
 if __name__ == "__main__":

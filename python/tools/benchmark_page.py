@@ -21,9 +21,9 @@ from typing import TYPE_CHECKING
 import endodoi as ed
 from docstrings import write_table
 from endodoi.benchmark_suite import load_suite
-from endodoi.places import written_whole
 from endodoi.report_card import card_file, stored_cards
 from endodoi.report_card_text import margin, mean_text, share_text
+from written_page import finish
 
 if TYPE_CHECKING:
     from endodoi.benchmark_suite import Part
@@ -224,15 +224,7 @@ def main() -> int:
     asked = parser.parse_args()
     if asked.play is not None:
         play(asked.play or list(ROWS), asked.threads)
-    text = page(stored_cards())
-    if asked.check:
-        if PAGE.exists() and PAGE.read_text(encoding="utf-8") == text:
-            return 0
-        print("docs/benchmark.md is out of date: make pages writes it", file=sys.stderr)
-        return 1
-    with written_whole(PAGE) as place:
-        Path(place).write_text(text, encoding="utf-8")
-    return 0
+    return finish(PAGE, page(stored_cards()), check=asked.check)
 
 
 if __name__ == "__main__":

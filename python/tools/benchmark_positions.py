@@ -12,11 +12,10 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from pathlib import Path
 
 import endodoi as ed
 from endodoi.benchmark_suite import FOLDER, Part, Suite, load_suite
-from endodoi.places import written_whole
+from endodoi.places import write_text
 
 
 def lines_of(suite: Suite, part: Part, num_threads: int | None) -> str:
@@ -48,8 +47,7 @@ def main() -> int:
             continue
         path, text = FOLDER / part.file, lines_of(suite, part, asked.threads)
         if not asked.check:
-            with written_whole(path) as place:
-                Path(place).write_text(text, encoding="utf-8")
+            write_text(path, text)
         elif path.read_text(encoding="utf-8") != text:
             print(f"{path.name} holds other positions or values", file=sys.stderr)
             stale = True

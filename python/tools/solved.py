@@ -19,7 +19,8 @@ from typing import Any
 
 import endodoi as ed
 from docstrings import write_table
-from endodoi.places import written_whole
+from endodoi.places import write_text
+from written_page import finish
 
 DOCS = Path(__file__).parents[2] / "docs"
 DATA = DOCS / "solved.jsonl"
@@ -141,8 +142,7 @@ def prove(columns: list[int], seconds: float, threads: int) -> None:
                     "threads": threads,
                 }
                 lines = [json.dumps(known[key]) for key in sorted(known, key=order)]
-                with written_whole(DATA) as place:
-                    Path(place).write_text("\n".join(lines) + "\n", encoding="utf-8")
+                write_text(DATA, "\n".join(lines) + "\n")
                 print(f"2x{c} k={k} {rules}: {found}", file=sys.stderr)
 
 
@@ -157,14 +157,7 @@ def main() -> int:
     asked = parser.parse_args()
     if asked.prove:
         prove(asked.columns, asked.seconds, asked.threads)
-    text = page(read())
-    if asked.check:
-        if PAGE.exists() and PAGE.read_text(encoding="utf-8") == text:
-            return 0
-        print("docs/solved.md is out of date: python python/tools/solved.py", file=sys.stderr)
-        return 1
-    PAGE.write_text(text, encoding="utf-8")
-    return 0
+    return finish(PAGE, page(read()), check=asked.check)
 
 
 if __name__ == "__main__":

@@ -15,8 +15,9 @@ from pathlib import Path
 
 from docstrings import write_table
 from endodoi import studies
-from endodoi.places import written_whole
+from endodoi.places import write_text
 from endodoi.study_text import headline, replay_text
+from written_page import finish
 
 ROOT = Path(__file__).parents[2]
 DATA = ROOT / "python" / "endodoi" / "studies.json"
@@ -144,8 +145,7 @@ def prove() -> None:
             raise ValueError(f"study {number}, {entry['title']}: {'; '.join(proof.faults)}")
         entry.update(nodes=proof.nodes, seconds=round(proof.seconds, 2))
     lines = ",\n".join(entry_text(entry) for entry in entries)
-    with written_whole(DATA) as place:
-        Path(place).write_text(f"[\n{lines}\n]\n", encoding="utf-8")
+    write_text(DATA, f"[\n{lines}\n]\n")
     studies.load_all.cache_clear()
 
 
@@ -163,15 +163,7 @@ def main() -> int:
     asked = parser.parse_args()
     if asked.prove:
         prove()
-    text = page()
-    if asked.check:
-        if PAGE.exists() and PAGE.read_text(encoding="utf-8") == text:
-            return 0
-        print("docs/studies.md is out of date: make pages writes it", file=sys.stderr)
-        return 1
-    with written_whole(PAGE) as place:
-        Path(place).write_text(text, encoding="utf-8")
-    return 0
+    return finish(PAGE, page(), check=asked.check)
 
 
 if __name__ == "__main__":
