@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
@@ -19,7 +21,7 @@ from endodoi.estimates import mean_of, paired_interval
 from endodoi.places import claim, write_text
 from endodoi.progress import Progress
 from endodoi.report_card import CardGames, CardPart, ReportCard, rounded
-from endodoi.tournament import Tournament, counted_from, play_rest
+from endodoi.tournament import Tournament, agent_digests, counted_from, play_rest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -29,10 +31,11 @@ if TYPE_CHECKING:
     from endodoi.report_card import CardRegret
     from endodoi.standings import PairingStanding, Standings
 
-__all__ = ["Place", "benchmark", "play_suite", "read_player"]
+__all__ = ["Place", "benchmark", "file_digests", "play_suite", "read_player"]
 
-#: The file of the card in the folder of a benchmark, and the same for reading.
-CARD, MARKDOWN = "card.json", "card.md"
+#: The file of the card in the folder of a benchmark, the same for reading, and what tells the files
+#: of the player from others.
+CARD, MARKDOWN, DIGESTS = "card.json", "card.md", "player.json"
 
 
 def benchmark(
@@ -74,7 +77,8 @@ def benchmark(
         Threads; by default as many as the process may use.
     out : path, optional
         A folder for the card, made if need be: ``card.json`` and ``card.md``, written after each
-        board. Called again it plays only the boards that the card does not have yet.
+        board. Called again it plays only the boards that the card does not have yet. The SHA-256
+        of an agent's file is kept beside them: a changed agent is another player.
     progress : bool, "tqdm" or callable, optional
         As in `endodoi.simulate`, for the games of all boards.
 
@@ -87,7 +91,8 @@ def benchmark(
     PolicyError
         If the player cannot be made.
     ArenaError
-        If the folder holds the card of another player, suite, scale or package version.
+        If the folder holds the card of another player, agent's file, suite, scale or package
+        version.
     KeyboardInterrupt
         On Ctrl-C. Its attribute ``card`` holds the boards finished before.
 
@@ -111,11 +116,14 @@ class Place:
     player : str or policy
         The player as the core takes it.
     num_threads : int or None
+    digests : dict of str to str
+        What tells the files that the player is made of from others, by their names.
     """
 
     def __init__(self, player: str | PolicyFunction, num_threads: int | None) -> None:
         self.player = player
         self.num_threads = num_threads
+        self.digests = agent_digests([player])
 
     def ready(self) -> AbstractContextManager[None]:
         """Return what holds while the place is in use."""
@@ -149,7 +157,7 @@ def play_suite(
     suite = load_suite()
     selected, size = suite.select(parts), suite.scale(scale)
     empty = ReportCard(name, suite.version, scale, __version__, ())
-    with CardFolder(out, empty) as folder, place.ready():
+    with CardFolder(out, empty, place.digests) as folder, place.ready():
         found = {part.name: part for part in folder.card.parts}
         rest = [part for part in selected if part.name not in found]
         total = sum(size.games * len(part.opponents()) for part in rest)
@@ -188,6 +196,14 @@ def read_player(player: str | PolicyFunction, name: str | None) -> tuple[str | P
     if not isinstance(shown, str) or not shown.strip():
         raise ArgumentTypeError(f"name is {shown!r}, expected a text", field="name", value=shown)
     return read, shown
+
+
+def file_digests(player: object) -> dict[str, str]:
+    """Return what tells the file of a player ``FILE.py:NAME`` from others; nothing of others."""
+    path = player.rpartition(":")[0] if isinstance(player, str) else ""
+    if not path.endswith(".py"):
+        return {}
+    return {str(player): hashlib.sha256(Path(path).read_bytes()).hexdigest()}
 
 
 def play_part(
@@ -293,6 +309,8 @@ class CardFolder:
     path : path or None
     empty : ReportCard
         The card before anything is played.
+    digests : dict of str to str
+        What tells the files of the player from others.
 
     Attributes
     ----------
@@ -302,14 +320,18 @@ class CardFolder:
     Raises
     ------
     ArenaError
-        If the folder holds the card of another player, suite, scale or package version.
+        If the folder holds the card of another player, of other files of it, of another suite,
+        scale or package version.
     OSError
         If it cannot be written to, or another process writes there.
     """
 
-    def __init__(self, path: str | os.PathLike[str] | None, empty: ReportCard) -> None:
+    def __init__(
+        self, path: str | os.PathLike[str] | None, empty: ReportCard, digests: dict[str, str]
+    ) -> None:
         self.path = None if path is None else Path(path)
         self.card = empty
+        self.digests = digests
         self.claimed: int | None = None
         if self.path is None:
             return
@@ -318,6 +340,7 @@ class CardFolder:
         try:
             if (self.path / CARD).is_file():
                 self.card = self.same_player(ReportCard.read(self.path / CARD))
+                self.same_files(self.path / DIGESTS)
         except BaseException:
             self.release()
             raise
@@ -335,6 +358,22 @@ class CardFolder:
                 )
         return found
 
+    def same_files(self, path: Path) -> None:
+        """Refuse a player whose files are not those that have played; they may have moved."""
+        try:
+            before = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+            known = set(before.values())
+        except (AttributeError, TypeError, ValueError) as error:
+            raise ArenaError(f"{path} is damaged: {error}", field="out", value=str(path)) from error
+        for name, digest in self.digests.items():
+            if digest not in known:
+                raise ArenaError(
+                    f"{self.path} holds another report card: the file of {name} was another one "
+                    f"there (SHA-256 {before.get(name, 'not known')}) and is {digest} now",
+                    field="player",
+                    value=name,
+                )
+
     def write(self, parts: list[CardPart]) -> None:
         """Write the card with these parts."""
         card = self.card
@@ -342,6 +381,7 @@ class CardFolder:
             ReportCard(card.player, card.suite, card.scale, card.endodoi, tuple(parts))
         )
         if self.path is not None:
+            write_text(self.path / DIGESTS, json.dumps(self.digests, indent=1) + "\n")
             self.card.write_json(self.path / CARD)
             write_text(self.path / MARKDOWN, self.card.to_markdown())
 

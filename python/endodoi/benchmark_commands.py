@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from endodoi.benchmark import benchmark
+from endodoi.benchmark import Place, file_digests, play_suite, read_player
 from endodoi.benchmark_suite import load_suite
 from endodoi.command_line import INTERRUPTED, kept_by
 from endodoi.command_options import add_ray, add_threads, on_ray
@@ -110,14 +110,16 @@ def play(options: argparse.Namespace) -> ReportCard:
     arguments: dict[str, Any] = {
         "parts": options.part,
         "scale": "small" if options.small else "full",
-        "name": options.player if options.name is None else options.name,
-        "num_threads": options.threads,
         "out": options.out,
     }
+    name = options.player if options.name is None else options.name
     if options.ray is None:
-        return benchmark(load_player(options.player), **arguments)
+        player, name = read_player(load_player(options.player), name)
+        place = Place(player, options.threads)
+        place.digests.update(file_digests(options.player))
+        return play_suite(place, name, progress=None, **arguments)
     played: ReportCard = on_ray("ray_benchmark").benchmark(
-        options.player, address=options.ray, **arguments
+        options.player, name=name, num_threads=options.threads, address=options.ray, **arguments
     )
     return played
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from endodoi import _core
-from endodoi.benchmark import Place, play_suite, read_player
+from endodoi.benchmark import Place, file_digests, play_suite, read_player
 from endodoi.benchmark_exam import ask, sum_up
 from endodoi.committee import Committee
 from endodoi.numbers_given import check_range
@@ -110,6 +110,7 @@ def benchmark(
         pairs=pairs_per_task,
         positions=positions_per_task,
     )
+    place.digests.update(file_digests(player))
     return play_suite(place, shown, parts=parts, scale=scale, out=out, progress=progress)
 
 

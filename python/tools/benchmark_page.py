@@ -103,7 +103,8 @@ RULES = """\
 - **Versions.** Whatever changes in the suite makes a new version; this is version {version}. Cards
   of different versions are not compared. A card states version, scale, rules and package.
 - **Folder.** `--out` keeps the card after every board, and plays only those that are missing when
-  the command is given again.
+  the command is given again. Beside it stands the SHA-256 of the agents' files and of `mine.py`: a
+  player whose file has changed is refused.
 - **Time.** A whole card is 11,600 games and 1,000 positions: for `greedy` about a minute of
   processor time, which is that of the opponents. Players that think for longer share it out on a
   [Ray cluster](ray.md#tournaments-regret-and-the-benchmark): `--ray auto`.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import pickle
+import shutil
 import signal
 import subprocess
 import sys
@@ -19,6 +20,7 @@ import pytest
 import benchmark_page
 import benchmark_positions
 import endodoi as ed
+from endodoi import _core
 from endodoi.arena import ReportCard, benchmark, stored_cards
 from endodoi.benchmark_exam import examine
 from endodoi.benchmark_suite import FOLDER, Question, load_suite
@@ -367,6 +369,31 @@ def test_a_folder_of_something_else_is_refused_by_the_field(tmp_path: Path) -> N
         small(lowest, out=out)
 
 
+def agent_of(columns: int) -> Path:
+    return _core.agent_file(f"en-dodoi-2x{columns}")
+
+
+@pytest.mark.parametrize("form", ["agent:{}@none"])
+def test_another_agent_under_the_same_name_is_refused(tmp_path: Path, form: str) -> None:
+    place, out = tmp_path / "a.safetensors", tmp_path / "card"
+    shutil.copy(agent_of(6), place)
+    player = form.format(place)
+    small(player, out=out)
+    assert small(player, out=out)["2x6"].overall is not None
+    before = (out / "card.json").read_bytes()
+    shutil.copy(agent_of(8), place)
+    with pytest.raises(ed.ArenaError, match=r"the file of agent:.*a\.safetensors@none was another"):
+        small(player, ["2x6", "2x8"], out=out)
+    assert (out / "card.json").read_bytes() == before
+    # The same agent in another place is the same player.
+    moved = tmp_path / "moved.safetensors"
+    shutil.copy(agent_of(6), moved)
+    small(form.format(moved), out=out, name=player)
+    (out / "player.json").write_text("[", encoding="utf-8")
+    with pytest.raises(ed.ArenaError, match=r"player\.json is damaged"):
+        small(player, out=out)
+
+
 def test_ctrl_c_keeps_the_boards_finished(tmp_path: Path) -> None:
     def impatient(observations: npt.NDArray[Any], masks: npt.NDArray[Any]) -> Any:
         if masks.shape[1] == 8:
@@ -590,6 +617,11 @@ def test_the_command(tmp_path: Path, card: ReportCard) -> None:
         done = command(*arguments, folder=tmp_path)
         assert done.returncode == 2
         assert message in done.stderr
+    (tmp_path / "mine.py").write_text("def policy(o, masks): return masks.argmax(axis=1)\n")
+    again = ("--player", "mine.py:policy", "--part", "2x6", "--small", "--out", "card")
+    done = command(*again, folder=tmp_path)
+    assert done.returncode == 2
+    assert "the file of mine.py:policy was another one there (SHA-256 " in done.stderr
     done = command("--card", tmp_path / "none.json")
     assert done.returncode == 1
     assert "none.json" in done.stderr
