@@ -30,7 +30,7 @@ __all__ = ["add_matches"]
 MATCH_EXAMPLES = """\
 examples:
   endodoi match greedy alphabeta:4 --columns 6
-  endodoi match agent:2x6 mcts:800 --columns 6 --wins 7 --records match.jsonl
+  endodoi match agent:en-dodoi-2x6 mcts:800 --columns 6 --wins 7 --records match.jsonl
   endodoi match mine.py:policy committee:8xmcts:20 --columns 6 --seed 3
 
 The sides alternate; two games in a row have the same random opening. Drawn games count for nobody.

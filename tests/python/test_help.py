@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from endodoi._core import shipped_names
 from endodoi.cli import main, make_parser
 from endodoi.command_line import leaves_of
 from endodoi.training_commands import train_command
@@ -19,6 +20,8 @@ PARSER = make_parser()
 COMMANDS = [PARSER, *leaves_of(PARSER)]
 #: Lines of a help that begin with the command.
 EXAMPLE = re.compile(r"^  (endodoi .+)$", re.MULTILINE)
+#: What an agent is named by, without its search.
+AGENT = re.compile(r"agent:([^\s@]+)")
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.prog)
@@ -33,6 +36,9 @@ def test_every_command_shows_examples_that_it_takes(command: argparse.ArgumentPa
         words = shlex.split(re.split(r" (?:[<>|]|&&) ", example)[0])[1:]
         options, rest = make_parser().parse_known_args(words)
         assert not rest or options.run is train_command
+        # Files and runs are the reader's own; what is named without an ending or a folder is not.
+        for agent in AGENT.findall(example):
+            assert agent.endswith(".safetensors") or "/" in agent or agent in shipped_names(), agent
 
 
 def test_the_commands_with_parts_are_among_them() -> None:
