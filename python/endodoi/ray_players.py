@@ -21,6 +21,7 @@ from endodoi import _core
 from endodoi.core_policy import contestant, name_of
 from endodoi.errors import PolicyError
 from endodoi.places import written_whole
+from endodoi.player_modules import DIGEST, digest_of_text
 from endodoi.ray_cluster import node_name
 
 if TYPE_CHECKING:
@@ -106,6 +107,7 @@ class CarriedFile(Carried):
         """
         module = ModuleType(Path(self.path).stem)
         module.__file__ = self.path
+        setattr(module, DIGEST, digest_of_text(self.text))
         try:
             exec(compile(self.text, self.path, "exec"), module.__dict__)  # noqa: S102
         except Exception as error:

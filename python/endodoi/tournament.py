@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import hashlib
 import time
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from endodoi import _core
-from endodoi._core import Games, different_names
+from endodoi._core import Games
 from endodoi.books import read_openings
-from endodoi.core_policy import contestant, name_of
-from endodoi.errors import ArgumentTypeError
-from endodoi.numbers_given import check_number, wrong_type
+from endodoi.contestants import file_digests, guarded, read_players
+from endodoi.core_policy import name_of
+from endodoi.numbers_given import check_number
 from endodoi.progress import Progress
 from endodoi.settings import check_ruleset
 from endodoi.simulation import plain
@@ -21,7 +19,7 @@ from endodoi.tournament_folder import Folder
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from typing import TypeAlias
 
     from endodoi._core import GameRecord, Position, Ruleset
@@ -125,7 +123,7 @@ class Tournament:
         }
         self._core = _core.Tournament(
             ruleset,
-            self._players,
+            [guarded(player) for player in self._players],
             self.names,
             games,
             openings=self._openings,
@@ -138,7 +136,7 @@ class Tournament:
         self.settings: dict[str, Any] = {
             "players": self.names,
             "specs": [name_of(player) for player in self._players],
-            "agents": agent_digests(self._players),
+            "agents": file_digests(self.names, self._players),
             "ruleset": ruleset.to_dict(),
             "games": plain(games),
             "seed": plain(seed),
@@ -422,46 +420,6 @@ class Rest:
                 gaps.insert(0, (last, end))
             chunks.append(Chunk(a, b, first, last))
         return chunks
-
-
-def read_players(players: Players) -> tuple[list[str], list[str | PolicyFunction]]:
-    """Return the names of players, all different, and the players as the core takes them.
-
-    Raises
-    ------
-    ArgumentTypeError
-        If it is no sequence or mapping of players.
-    """
-    names: list[Any] | None = None
-    if isinstance(players, Mapping):
-        given, names = list(players.values()), list(players)
-    elif not isinstance(players, (list, tuple)):
-        raise wrong_type(players, "players", "a list of players")
-    else:
-        given = list(players)
-    read = [contestant(player, f"players[{i}]") for i, player in enumerate(given)]
-    if names is None:
-        return different_names([name_of(player) for player in read]), read
-    for name in names:
-        if not isinstance(name, str) or not name:
-            raise ArgumentTypeError(
-                f"players has the name {name!r}, expected a text", field="players", value=name
-            )
-    return names, read
-
-
-def agent_digests(players: list[str | PolicyFunction]) -> dict[str, str]:
-    """Return what tells the file of each agent from others, by its specification."""
-    digests = {}
-    for player in players:
-        if isinstance(player, str) and player.startswith("agent:"):
-            path, option = player.removeprefix("agent:"), ""
-            if "@" in path:
-                before, _, option = path.rpartition("@")
-            if option == "none" or ("=" in option and not set(option) & set("/\\")):
-                path = before
-            digests[player] = hashlib.sha256(_core.agent_file(path).read_bytes()).hexdigest()
-    return digests
 
 
 def seconds_of(seconds: object) -> float | None:

@@ -89,12 +89,10 @@ class Folder:
             before, now = found.get(name), self.settings.get(name)
             if before == now or (name == "games" and before < now):
                 continue
-            raise ArenaError(
-                f"{self.path} holds another tournament: {name} was {before!r} there and is {now!r} "
-                "now",
-                field=name,
-                value=now,
-            )
+            what = f"{name} was {before!r} there and is {now!r} now"
+            if name == "agents" and isinstance(before, dict) and isinstance(now, dict):
+                what = changed_file(before, now)
+            raise ArenaError(f"{self.path} holds another tournament: {what}", field=name, value=now)
 
     def read(self) -> tuple[list[Games], list[Span]]:
         """Return the games of all finished chunks, and the chunks."""
@@ -151,6 +149,15 @@ class Folder:
     def __exit__(self, *_exception: object) -> None:
         """Release the folder."""
         self.release()
+
+
+def changed_file(before: dict[str, str], now: dict[str, str]) -> str:
+    """Say whose file is not the one that played before."""
+    player = next(one for one in {**before, **now} if before.get(one) != now.get(one))
+    return (
+        f"the file of {player} had the SHA-256 {before.get(player)} there and has "
+        f"{now.get(player)} now"
+    )
 
 
 def lines_of(path: Path) -> list[str]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import subprocess
 import sys
 from typing import TYPE_CHECKING
@@ -99,3 +101,30 @@ def test_a_file_that_fails_is_refused_by_name(tmp_path: Path, text: str, message
         load_player(player)
     write(tmp_path / "bad.py", "def f(v, m):\n    return m.argmax(axis=1)\n")
     assert chosen(player) == [1, 0]
+
+
+def test_a_changed_file_is_refused_by_name(tmp_path: Path) -> None:
+    out, six = tmp_path / "out", ed.Ruleset(columns=6)
+    text = "def policy(v, m):\n    return m.argmax(axis=1)\n"
+    line = [sys.executable, "-m", "endodoi", "arena", "--columns", "6", "--out", "out"]
+    line += ["--players", "mine.py:policy", "greedy", "--games"]
+
+    def played(games: int) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [*line, str(games)], capture_output=True, text=True, check=False, cwd=tmp_path
+        )
+
+    write(tmp_path / "mine.py", text)
+    assert played(4).returncode == 0
+    assert played(6).returncode == 0
+    settings = json.loads((out / "tournament.json").read_text(encoding="utf-8"))
+    assert settings["agents"] == {"mine.py:policy": hashlib.sha256(text.encode()).hexdigest()}
+    write(tmp_path / "mine.py", text + "# changed\n")
+    done = played(8)
+    assert done.returncode == 2
+    assert "the file of mine.py:policy had the SHA-256" in done.stderr
+    # Players that files define in other ways are known too.
+    called = "class Lowest:\n    def __call__(self, v, m):\n        return m.argmax(axis=1)\n"
+    load = load_players([write(tmp_path / "called.py", called + "policy = Lowest()\n") + ":policy"])
+    plan = ed.arena.Tournament({**load, "greedy": "greedy"}, ruleset=six, games=2)
+    assert list(plan.settings["agents"]) == list(load)

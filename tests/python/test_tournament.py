@@ -16,6 +16,7 @@ import pytest
 
 import endodoi as ed
 from endodoi import GameRecord, Position, Ruleset
+from endodoi._core import agent_file, read_agent, write_agent
 from endodoi.arena import Chunk, Games, Tournament, tournament
 
 if TYPE_CHECKING:
@@ -218,6 +219,22 @@ def test_any_nonsense_loses_all_games_and_nothing_else(answer: Any) -> None:
     assert standings.pairings[2].wins + standings.pairings[2].losses > 0
 
 
+@pytest.mark.parametrize("committee", [False, True])
+def test_who_calls_for_the_end_of_the_program_loses_that_game_alone(*, committee: bool) -> None:
+    def quits(observations: npt.NDArray[Any], masks: npt.NDArray[Any]) -> Any:
+        if (observations[:, :6].sum(axis=1) == 13).any():
+            sys.exit(3)
+        return masks.argmax(axis=1)
+
+    player: Any = ed.policies.Committee([quits, lowest]) if committee else quits
+    standings = tournament({"quits": player, "random": "random"}, ruleset=SIX, games=60)
+    bad, other = standings.players
+    assert 3 < bad.error < 60
+    assert other.error == 0
+    assert bad.failure is not None
+    assert "it ends the program: SystemExit(3)" in bad.failure
+
+
 def test_a_keyboard_interrupt_of_a_function_is_not_swallowed() -> None:
     calls = 0
 
@@ -383,6 +400,33 @@ def test_a_folder_of_another_tournament_is_refused_by_the_field(tmp_path: Path) 
     damaged.unlink()
     whole = tournament(["random", "greedy"], ruleset=SIX, games=10, out=out)
     assert whole == tournament(["random", "greedy"], ruleset=SIX, games=10)
+
+
+@pytest.mark.parametrize(
+    "player",
+    [
+        "committee:3xagent:{file}@none",
+        "committee:greedy+2*agent:{file}@depth=1",
+        "committee:2x1.5*{{committee:greedy+agent:{file}@none}}+random",
+    ],
+)
+def test_an_agent_in_a_committee_is_the_same_when_a_folder_goes_on(
+    tmp_path: Path, player: str
+) -> None:
+    file = tmp_path / "a.safetensors"
+    file.write_bytes(agent_file("en-dodoi-2x6").read_bytes())
+    players, out = [player.format(file=file), "greedy"], tmp_path / "out"
+    tournament(players, ruleset=SIX, games=2, out=out)
+    tournament(players, ruleset=SIX, games=4, out=out)
+    metadata, weights = read_agent(file)
+    write_agent(file, metadata, {name: weight * 0.5 for name, weight in weights.items()})
+    with pytest.raises(
+        ed.ArenaError, match=r"the file of agent:.*a\.safetensors.* had the SHA-256"
+    ):
+        tournament(players, ruleset=SIX, games=6, out=out)
+    function = ed.policies.Committee([lowest, players[0]])
+    plan = Tournament([function, "greedy"], ruleset=SIX, games=2)
+    assert [name.startswith("agent:") for name in plan.settings["agents"]] == [True]
 
 
 KILLED = """
