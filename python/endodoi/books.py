@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from endodoi import _core
 from endodoi._core import Position, read_book
-from endodoi.errors import ArgumentTypeError, BookError
-from endodoi.numbers_given import check_range, check_seconds
+from endodoi.errors import BookError
+from endodoi.numbers_given import check_range, check_seconds, wrong_type
 from endodoi.places import write_text
 from endodoi.policies import AlphaBeta
 from endodoi.progress import Progress
@@ -255,11 +255,10 @@ def read_openings(openings: Any, ruleset: Ruleset) -> tuple[int | list[Position]
         return shown_book([read_one(one, i, ruleset) for i, one in enumerate(openings)], None)
     number = plain(openings)
     if isinstance(number, bool) or not isinstance(number, int):
-        raise ArgumentTypeError(
-            f"openings is {openings!r} ({type(openings).__name__}), expected a number of random "
-            'plies, "balanced", a file or a list of positions',
-            field="openings",
-            value=openings,
+        raise wrong_type(
+            openings,
+            "openings",
+            'a number of random plies, "balanced", a file or a list of positions',
         )
     return number, number
 
@@ -270,11 +269,7 @@ def read_one(one: object, index: int, ruleset: Ruleset) -> Position:
         return one
     if isinstance(one, str):
         return Position.from_text(one, ruleset)
-    raise ArgumentTypeError(
-        f"openings[{index}] is {one!r} ({type(one).__name__}), expected a position or its text",
-        field=f"openings[{index}]",
-        value=one,
-    )
+    raise wrong_type(one, f"openings[{index}]", "a position or its text")
 
 
 def shown_book(positions: list[Position], name: str | None) -> tuple[list[Position], Any]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeAlias
 
-from endodoi.errors import ArgumentTypeError, BatchError
+from endodoi.errors import BatchError
+from endodoi.numbers_given import wrong_type
 from endodoi.policies import Agent, Committee, CorePolicy, PolicyFunction
 
 if TYPE_CHECKING:
@@ -62,9 +63,9 @@ def read_one(opponent: OneOpponent, field: str, ruleset: Ruleset) -> OneOpponent
         return opponent.spec
     if isinstance(opponent, str) or callable(opponent):
         return opponent
-    raise ArgumentTypeError(
-        f"{field} is {opponent!r} ({type(opponent).__name__}), expected a specification as "
-        '"greedy", a function (observations, action_masks) -> actions, or a list of these',
-        field=field,
-        value=opponent,
+    raise wrong_type(
+        opponent,
+        field,
+        'a specification as "greedy", a function (observations, action_masks) -> actions, or a '
+        "list of these",
     )

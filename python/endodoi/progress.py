@@ -7,8 +7,9 @@ import sys
 import time
 from typing import TYPE_CHECKING, Any
 
-from endodoi.errors import ArgumentTypeError, ArgumentValueError
+from endodoi.errors import ArgumentValueError
 from endodoi.extras import missing
+from endodoi.numbers_given import wrong_type
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -178,11 +179,7 @@ def check_kind(progress: object, *, bar: bool = True) -> None:
             f"progress is {progress!r}, expected {expected}", field="progress", value=progress
         )
     if not isinstance(progress, bool | str | None):
-        raise ArgumentTypeError(
-            f"progress is {progress!r} ({type(progress).__name__}), expected {expected}",
-            field="progress",
-            value=progress,
-        )
+        raise wrong_type(progress, "progress", expected)
 
 
 def on_terminal() -> bool:

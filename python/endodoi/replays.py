@@ -8,8 +8,9 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from endodoi._core import GameRecord, Position, Ruleset, svg_of_game
-from endodoi.errors import ArgumentTypeError, ArgumentValueError, RecordError
+from endodoi.errors import ArgumentValueError, RecordError
 from endodoi.extras import missing
+from endodoi.numbers_given import wrong_type
 from endodoi.pictures import rgb
 from endodoi.places import written_whole
 from endodoi.shown_game import end_line, game_data
@@ -240,11 +241,7 @@ def replay(records: Records) -> Replay:
     games = list(records)
     for place, game in enumerate(games):
         if not isinstance(game, GameRecord):
-            raise ArgumentTypeError(
-                f"records[{place}] is {game!r} ({type(game).__name__}), expected a GameRecord",
-                field=f"records[{place}]",
-                value=game,
-            )
+            raise wrong_type(game, f"records[{place}]", "a GameRecord")
     return Replay(games)
 
 

@@ -62,12 +62,7 @@ def resolve_ruleset(ruleset: Ruleset | None, fields: Mapping[str, Any], owner: s
             )
     if ruleset is None:
         return Ruleset.from_dict(dict(fields))
-    if not isinstance(ruleset, Ruleset):
-        raise ArgumentTypeError(
-            f"ruleset is {ruleset!r} ({type(ruleset).__name__}), expected a Ruleset",
-            field="ruleset",
-            value=ruleset,
-        )
+    check_ruleset(ruleset)
     for name, value in fields.items():
         if value is not None and getattr(ruleset, name) != value:
             raise RulesetError(
@@ -100,12 +95,7 @@ def ply_cap(
     if max_episode_steps is None:
         return max_plies
     if isinstance(max_episode_steps, bool) or not isinstance(max_episode_steps, (int, np.integer)):
-        raise ArgumentTypeError(
-            f"max_episode_steps is {max_episode_steps!r} ({type(max_episode_steps).__name__}), "
-            "expected a whole number",
-            field="max_episode_steps",
-            value=max_episode_steps,
-        )
+        raise wrong_type(max_episode_steps, "max_episode_steps", "a whole number")
     if max_episode_steps < 1:
         raise BatchError(
             f"max_episode_steps is {max_episode_steps}, expected at least 1",
@@ -160,11 +150,7 @@ def check_options(options: Mapping[str, Any] | None, known: tuple[str, ...]) -> 
     if options is None:
         return
     if not isinstance(options, dict):
-        raise ArgumentTypeError(
-            f"options is {options!r} ({type(options).__name__}), expected a dictionary or None",
-            field="options",
-            value=options,
-        )
+        raise wrong_type(options, "options", "a dictionary or None")
     for key in options:
         if key not in known:
             expected = f"one of {', '.join(known)}" if known else "no options"
@@ -220,11 +206,7 @@ def check_seed(seed: SupportsIndex, field: str = "seed") -> int:
     except TypeError:
         number = None
     if number is None:
-        raise ArgumentTypeError(
-            f"{field} is {seed!r} ({type(seed).__name__}), expected a whole number",
-            field=field,
-            value=seed,
-        )
+        raise wrong_type(seed, field, "a whole number")
     if not 0 <= number <= MAX_SEED:
         raise ArgumentValueError(
             f"{field} is {number}, expected 0 to {MAX_SEED}",
