@@ -15,13 +15,14 @@ from endodoi._core import Player, __version__, different_names
 from endodoi.benchmark_exam import examine
 from endodoi.benchmark_suite import load_suite
 from endodoi.committee import Committee
+from endodoi.contestants import player_digests
 from endodoi.core_policy import contestant, name_of
 from endodoi.errors import ArenaError, ArgumentTypeError, PolicyError
 from endodoi.estimates import mean_of, paired_interval
 from endodoi.places import claim, write_text
 from endodoi.progress import Progress
 from endodoi.report_card import CardGames, CardPart, ReportCard, rounded
-from endodoi.tournament import Tournament, agent_digests, counted_from, play_rest
+from endodoi.tournament import Tournament, counted_from, play_rest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -123,7 +124,7 @@ class Place:
     def __init__(self, player: str | PolicyFunction, num_threads: int | None) -> None:
         self.player = player
         self.num_threads = num_threads
-        self.digests = agent_digests([player])
+        self.digests = player_digests([player], [player]) if isinstance(player, str) else {}
 
     def ready(self) -> AbstractContextManager[None]:
         """Return what holds while the place is in use."""

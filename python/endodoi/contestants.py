@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     Player: TypeAlias = "str | PolicyFunction"
 
-__all__ = ["file_digests", "guarded", "read_players"]
+__all__ = ["guarded", "player_digests", "read_players"]
 
 
 def read_players(players: Players) -> tuple[list[str], list[Player]]:
@@ -56,7 +56,7 @@ def read_players(players: Players) -> tuple[list[str], list[Player]]:
     return names, read
 
 
-def file_digests(names: list[str], players: list[Player]) -> dict[str, str]:
+def player_digests(names: list[str], players: list[Player]) -> dict[str, str]:
     """Return the SHA-256 of each agent's file and of each player file's text.
 
     Agents are told by their specification, functions by the name of the player.

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from endodoi import _core
 from endodoi._core import Games
 from endodoi.books import read_openings
-from endodoi.contestants import file_digests, guarded, read_players
+from endodoi.contestants import guarded, player_digests, read_players
 from endodoi.core_policy import name_of
 from endodoi.numbers_given import check_number
 from endodoi.progress import Progress
@@ -136,7 +136,7 @@ class Tournament:
         self.settings: dict[str, Any] = {
             "players": self.names,
             "specs": [name_of(player) for player in self._players],
-            "agents": file_digests(self.names, self._players),
+            "agents": player_digests(self.names, self._players),
             "ruleset": ruleset.to_dict(),
             "games": plain(games),
             "seed": plain(seed),
