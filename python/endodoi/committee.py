@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Committee"]
 
+#: The least and the greatest weight.
+WEIGHTS = 1e-6, 1e6
+
 #: Sums of weights that differ by less, for one part of them, are equal.
 ROUNDING = 1e-9
 
@@ -169,7 +172,7 @@ def read_weights(weights: Sequence[float] | None, members: int) -> list[float]:
     ArgumentTypeError
         If one is no number.
     PolicyError
-        If there are more or fewer.
+        If there are more or fewer, or one is out of range.
     """
     if weights is None:
         return [1.0] * members
@@ -178,4 +181,12 @@ def read_weights(weights: Sequence[float] | None, members: int) -> list[float]:
         raise PolicyError(
             f"committee: {len(listed)} weights for {members} members", player="committee"
         )
+    low, high = WEIGHTS
+    for place, weight in enumerate(listed):
+        if not low <= weight <= high:
+            raise PolicyError(
+                f"committee: the weight of member {place} is {weight:g}, expected {low:f} to "
+                f"{high:.0f}",
+                player="committee",
+            )
     return listed

@@ -10,6 +10,8 @@ import threading
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from endodoi.numbers_given import wrong_type
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -23,6 +25,8 @@ def check_place(path: str | os.PathLike[str]) -> str:
 
     Raises
     ------
+    ArgumentTypeError
+        If it is no path.
     FileNotFoundError
         If the folder does not exist, or the path is empty.
     PermissionError
@@ -32,6 +36,8 @@ def check_place(path: str | os.PathLike[str]) -> str:
     FileExistsError
         If it is that of a device or a pipe, which must not be replaced by a file.
     """
+    if not isinstance(path, (str, bytes, os.PathLike)):
+        raise wrong_type(path, "path", "the path of a file")
     path = os.fsdecode(path)
     if not path:
         raise FileNotFoundError(errno.ENOENT, "the path of the file is empty", path)

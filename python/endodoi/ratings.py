@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from endodoi import _core
-from endodoi.errors import ArgumentTypeError
-from endodoi.numbers_given import check_number, check_whole
+from endodoi.errors import ArgumentTypeError, RatingError
+from endodoi.numbers_given import check_number, check_whole, wrong_type
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
     from typing import TypeAlias
 
     import numpy.typing as npt
@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     Pair: TypeAlias = "Mapping[str, Any] | Sequence[Any]"
 
 __all__ = ["Draws", "Estimate", "FirstMove", "PlayerRating", "Ratings", "ratings"]
+
+#: The least and the most games that the prior may be worth.
+PRIORS = 0.001, 1000
 
 #: What a pair of games is made of.
 FIELDS = ("a", "b", "as_south", "as_north")
@@ -260,12 +263,20 @@ def ratings(pairs: Iterable[Pair], *, prior: float = 1.0) -> Ratings:
     """
     places: dict[str, int] = {}
     listed: list[tuple[int, int, int, int]] = []
+    if isinstance(pairs, str) or not isinstance(pairs, Iterable):
+        raise wrong_type(pairs, "pairs", "pairs of games")
+    prior = check_number(prior, "prior")
+    low, high = PRIORS
+    if not low <= prior <= high:
+        raise RatingError(
+            f"prior is {prior:g}, expected {low:g} to {high:g}", field="prior", value=prior
+        )
     for index, pair in enumerate(pairs):
         a, b, as_south, as_north = read_pair(pair, index)
         first, second = (places.setdefault(str(name), len(places)) for name in (a, b))
         south, north = (read_result(result, index) for result in (as_south, as_north))
         listed.append((first, second, south, north))
-    numbers = json.loads(_core.fit_ratings(len(places), listed, prior=check_number(prior, "prior")))
+    numbers = json.loads(_core.fit_ratings(len(places), listed, prior=prior))
     rated = [
         PlayerRating(
             name,

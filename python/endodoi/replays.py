@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import os
+from collections.abc import Iterable
 from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -17,7 +18,7 @@ from endodoi.shown_game import end_line, game_data
 from endodoi.web_page import page
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     import numpy as np
     import numpy.typing as npt
@@ -228,6 +229,8 @@ def replay(records: Records) -> Replay:
     ------
     RecordError
         If a line of the file is no record; the message names line, field and value.
+    ArgumentTypeError
+        If it is something else.
     ArgumentValueError
         If there are no games, or too many of them.
     OSError
@@ -238,6 +241,8 @@ def replay(records: Records) -> Replay:
     if isinstance(records, (str, os.PathLike)):
         # One more than can be shown tells that there are too many.
         return Replay(list(islice(read_records(records), MOST_GAMES + 1)))
+    if not isinstance(records, Iterable):
+        raise wrong_type(records, "records", "a GameRecord, a list of them or the path of a file")
     games = list(records)
     for place, game in enumerate(games):
         if not isinstance(game, GameRecord):

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from endodoi.faults import KINDS, faults_in, games_of
 from endodoi.progress import Progress
 from endodoi.sprt import Sprt
-from endodoi.tournament import Chunk, Tournament, counted_from
+from endodoi.tournament import Chunk, counted_from
+from endodoi.two_players import plan_of_two
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -17,9 +18,12 @@ if TYPE_CHECKING:
     from endodoi.faults import PlayedGame
     from endodoi.policies import PolicyFunction
     from endodoi.sprt import SprtResult
-    from endodoi.tournament import OpeningsLike
+    from endodoi.tournament import OpeningsLike, Tournament
 
 __all__ = ["sprt"]
+
+#: The most games of a test.
+MAX_GAMES = 10_000_000
 
 #: Pairs that are played at once at first, and later at most.
 FIRST_PAIRS, MOST_PAIRS = 32, 2048
@@ -61,7 +65,7 @@ def sprt(
     elo0, elo1, alpha, beta, model
         As in `Sprt`.
     max_games : int
-        Games after which the test ends without a decision, an even number.
+        Games after which the test ends without a decision, an even number of at most 10,000,000.
     openings : int, "balanced", path, or sequence of str or Position
         As in `tournament`: so many random plies, or a book of one position for every two games of
         `max_games`.
@@ -90,10 +94,12 @@ def sprt(
     'H1'
     """
     test = Sprt(elo0, elo1, alpha=alpha, beta=beta, model=model)
-    plan = Tournament(
-        [a, b],
+    plan = plan_of_two(
+        a,
+        b,
         ruleset=ruleset,
-        games=max_games,
+        max_games=max_games,
+        most=MAX_GAMES,
         seed=seed,
         openings=openings,
         max_plies=max_plies,

@@ -11,7 +11,8 @@ from endodoi.faults import faults_in, faults_text, games_of
 from endodoi.numbers_given import check_range
 from endodoi.places import written_whole
 from endodoi.progress import Progress
-from endodoi.tournament import Chunk, Tournament, counted_from
+from endodoi.tournament import Chunk, counted_from
+from endodoi.two_players import plan_of_two
 
 if TYPE_CHECKING:
     import os
@@ -206,11 +207,12 @@ def match(
     wins = check_range(wins, "wins", 1, MAX_WINS)
     if max_games is None:
         max_games = GAMES_FOR_A_WIN * wins
-    check_range(max_games, "max_games", 2, MAX_GAMES)
-    plan = Tournament(
-        [a, b],
+    plan = plan_of_two(
+        a,
+        b,
         ruleset=ruleset,
-        games=max_games,
+        max_games=max_games,
+        most=MAX_GAMES,
         seed=seed,
         openings=openings,
         max_plies=max_plies,

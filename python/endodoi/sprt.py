@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from endodoi import _core
+from endodoi.errors import SprtError
 from endodoi.faults import faults_text
 from endodoi.numbers_given import check_number
 
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Sprt", "SprtResult"]
 
+
+#: The most Elo points of a hypothesis, either way.
+MAX_POINTS = 200
 
 #: Counts of single games: lost, drawn and won.
 GAMES = 3
@@ -169,8 +173,8 @@ class Sprt:
         model: str = "logistic",
     ) -> None:
         self._arguments = (
-            check_number(elo0, "elo0"),
-            check_number(elo1, "elo1"),
+            check_points(elo0, "elo0"),
+            check_points(elo1, "elo1"),
             check_number(alpha, "alpha"),
             check_number(beta, "beta"),
             str(model),
@@ -227,6 +231,26 @@ class Sprt:
         """
         counted, played = self._core.decide(counts, half_points)
         return list(counted), played
+
+
+def check_points(value: float, name: str) -> float:
+    """Return a number of Elo points.
+
+    Raises
+    ------
+    ArgumentTypeError
+        If it is no number.
+    SprtError
+        If it is out of range.
+    """
+    points = check_number(value, name)
+    if not -MAX_POINTS <= points <= MAX_POINTS:
+        raise SprtError(
+            f"{name} is {points:g}, expected -{MAX_POINTS} to {MAX_POINTS}",
+            field=name,
+            value=points,
+        )
+    return points
 
 
 def remake(elo0: float, elo1: float, alpha: float, beta: float, model: str) -> Sprt:

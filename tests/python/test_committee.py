@@ -146,7 +146,9 @@ def test_members_that_know_no_rules_are_told() -> None:
         (["greedy"], [0], "weight of member 0 is 0"),
         (["greedy", "random"], [1], "1 weights for 2 members"),
         (["nobody"], None, "nobody"),
-        (["greedy", lowest], [float("nan"), 1], "weight of member 0 is NaN"),
+        (["greedy", lowest], [float("nan"), 1], "weight of member 0 is nan"),
+        (["greedy"], [1e308], r"member 0 is 1e\+308, expected 0\.000001 to 1000000"),
+        (["greedy"], [1e-308], "member 0 is 1e-308, expected"),
     ],
 )
 def test_what_is_no_committee_is_refused(members: Any, weights: Any, message: str) -> None:

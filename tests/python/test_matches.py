@@ -138,8 +138,12 @@ def test_a_match_can_be_written_and_pickled(tmp_path: Path) -> None:
     ("arguments", "message"),
     [
         ({"wins": 0}, "wins is 0, expected 1 to 1000"),
-        ({"max_games": 1}, "max_games is 1, expected 2 to 100000"),
-        ({"max_games": 3}, "games is 3, expected an even number"),
+        ({"max_games": 1}, "^max_games is 1, expected an even number from 2 to 100000"),
+        ({"max_games": 3}, "^max_games is 3, expected an even number"),
+        (
+            {"wins": 50, "openings": [ed.Position.start(SIX)]},
+            "max_games is 1000, expected 2 at most: the book has 1 position, one for every two",
+        ),
         ({"openings": -1}, "openings"),
     ],
 )

@@ -186,6 +186,17 @@ def test_a_prior_out_of_range_is_refused(prior: float) -> None:
         ed.arena.ratings([("x", "y", 1, 1)], prior=True)
 
 
+def test_a_number_of_many_digits_is_told_in_few() -> None:
+    with pytest.raises(ed.RatingError, match=r"^prior is 1e\+300, expected 0\.001 to 1000$"):
+        ed.arena.ratings([("x", "y", 1, 1)], prior=1e300)
+
+
+@pytest.mark.parametrize("pairs", [None, 3, "x y 1 1"])
+def test_what_is_no_list_of_pairs_is_refused(pairs: Any) -> None:
+    with pytest.raises(ed.ArgumentTypeError, match=f"pairs is {pairs!r} .*, expected pairs of"):
+        ed.arena.ratings(pairs)
+
+
 def test_a_tournament_rates_its_players_by_the_same_function() -> None:
     """Its pairs, given to `ratings` by hand, lead to its standings."""
     players = ["random", "mcts:2", "mcts:8", "random"]

@@ -190,9 +190,16 @@ def test_what_is_no_game_is_refused(tmp_path: Path) -> None:
         ed.replay([])
     with pytest.raises(ed.ArgumentTypeError, match=r"records\[0\] is 3"):
         ed.replay([3])  # type: ignore[list-item]
+    what: Any
+    for what in (None, 3, ed.Position.start(ed.Ruleset(columns=2))):
+        with pytest.raises(ed.ArgumentTypeError, match=r"records is .* expected a GameRecord, a "):
+            ed.replay(what)
     record = play(ed.Ruleset(columns=2))
     with pytest.raises(ed.ArgumentValueError, match="game is 1, expected 0 to 0"):
         ed.replay(record).svg(game=1)
+    nowhere: Any = 3
+    with pytest.raises(ed.ArgumentTypeError, match=r"path is 3 \(int\), expected the path of a"):
+        ed.replay(record).gif(nowhere)
     line = record.to_json()
     file = tmp_path / "games.jsonl"
     file.write_text(f"{line}\n\n{line}\n")

@@ -80,8 +80,11 @@ def test_openings_that_lead_to_one_position_are_one() -> None:
 def test_a_test_without_a_decision_ends() -> None:
     found = ed.arena.sprt("random", "mcts:2", ruleset=SIX, elo0=-5, elo1=5, max_games=20)
     assert (found.accepted, found.games) == (None, 20)
-    with pytest.raises(ed.ArenaError, match="games is 21"):
-        ed.arena.sprt("random", "greedy", ruleset=SIX, elo0=0, elo1=5, max_games=21)
+    for games in (0, 21, 10**30):
+        with pytest.raises(ed.ArenaError, match=f"^max_games is {games}, expected an even number"):
+            ed.arena.sprt("random", "greedy", ruleset=SIX, elo0=0, elo1=5, max_games=games)
+    with pytest.raises(ed.ArenaError, match="max_games is 20000, expected 480 at most: the book"):
+        ed.arena.sprt("random", "greedy", ruleset=SIX, elo0=0, elo1=5, openings="balanced")
 
 
 def test_an_interruption_keeps_what_was_found() -> None:

@@ -66,6 +66,7 @@ def test_a_result_can_be_written_and_pickled() -> None:
     [
         ({"elo0": 5, "elo1": 5}, "elo0 is 5 and elo1 5"),
         ({"elo0": 0, "elo1": 300}, "elo1 is 300, expected -200 to 200"),
+        ({"elo0": -1e300, "elo1": 0}, r"elo0 is -1e\+300, expected -200 to 200"),
         ({"elo0": 0, "elo1": 5, "alpha": 0}, "alpha is 0, expected more than 0"),
         ({"elo0": 0, "elo1": 5, "beta": 0.7}, "beta is 0.7"),
         ({"elo0": 0, "elo1": 5, "model": "bayes"}, 'model is "bayes", expected'),
