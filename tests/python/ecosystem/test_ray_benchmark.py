@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -130,6 +132,22 @@ def test_ctrl_c_keeps_the_boards_finished() -> None:
         ed.ray.benchmark(lowest, parts=["2x6", "2x8"], scale="small", progress=interrupt)
     kept = vars(caught.value)["card"]
     assert kept == ed.arena.benchmark(lowest, parts=["2x6"], scale="small")
+
+
+@pytest.mark.parametrize("rows", [1, 50])
+def test_a_worker_that_dies_loses_nothing(tmp_path: Path, rows: int) -> None:
+    """It dies in its games, then where it is asked for all positions at once."""
+    caller, marker = os.getpid(), tmp_path / "died"
+
+    def deadly(views: Views, masks: Masks) -> npt.NDArray[Any]:
+        if os.getpid() != caller and len(masks) >= rows and not marker.exists():
+            marker.touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+        return lowest(views, masks)
+
+    card = ed.ray.benchmark(deadly, parts=["2x6"], scale="small", name="lowest")
+    assert marker.exists()
+    assert card == ed.arena.benchmark(lowest, parts=["2x6"], scale="small")
 
 
 def test_wrong_arguments_are_refused() -> None:
