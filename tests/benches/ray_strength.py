@@ -3,7 +3,7 @@
     python tests/benches/ray_strength.py --games 10000 --seeds 1 2 3 --out runs/strength
 
 Trains an agent on 2x6 by the same number of games with each seed, in one program and on a Ray
-session of this machine with two actors, with the same settings. Then plays the benchmark's board
+session of this machine with some actors, with the same settings. Then plays the benchmark's board
 2x6 with every agent alone, without search: moves and seeds lost in its positions, scores. Called
 again it goes on: what is trained or measured is not done anew. Needs Ray.
 """
@@ -18,22 +18,26 @@ from typing import Any
 
 import endodoi as ed
 
-PLACES = ("one program", "Ray, two actors")
+PLACES = ("one program", "Ray")
 
 #: The 97.5 % points of Student's distribution by degrees of freedom.
 STUDENT = {1: 12.71, 2: 4.30, 3: 3.18, 4: 2.78, 5: 2.57, 6: 2.45, 7: 2.36, 8: 2.31, 9: 2.26}
 
 
-def train(place: str, run: Path, games: int, seed: int) -> None:
+def train(place: str, run: Path, seed: int, given: argparse.Namespace) -> None:
     """Train an agent in one of the places, unless that is done."""
     if (run / "done").exists():
         return
     options: dict[str, Any] = {
         "columns": 6,
         "learner": "value",
-        "games": games,
+        "games": given.games,
         "seed": seed,
-        "settings": {"workers": 1, "evaluation": {"every": 0, "final_games": 0}},
+        "settings": {
+            "workers": 1,
+            "evaluation": {"every": 0, "final_games": 0},
+            "queue": {"chunks": given.chunks},
+        },
         "out": run,
         "plot": False,
         "progress": False,
@@ -41,7 +45,7 @@ def train(place: str, run: Path, games: int, seed: int) -> None:
     if place == PLACES[0]:
         ed.train(**options)
     else:
-        ed.ray.train(actors=2, address="local", **options)
+        ed.ray.train(actors=given.actors, address="local", **options)
     (run / "done").touch()
 
 
@@ -78,13 +82,15 @@ def main() -> None:
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--games", type=int, default=10_000)
     options.add_argument("--seeds", type=int, nargs="+", default=[1, 2, 3], help="2 to 10")
+    options.add_argument("--actors", type=int, default=2)
+    options.add_argument("--chunks", type=int, default=4, help="chunks that wait for the learner")
     options.add_argument("--out", type=Path, required=True, help="folder of the runs")
     given = options.parse_args()
     found: dict[str, list[dict[str, float]]] = {place: [] for place in PLACES}
     for seed in given.seeds:
         for number, place in enumerate(PLACES):
             run = given.out / f"{number}-{seed}"
-            train(place, run, given.games, seed)
+            train(place, run, seed, given)
             found[place].append(measure(run))
             shown = ", ".join(f"{name} {value:.4g}" for name, value in found[place][-1].items())
             print(f"{place}, seed {seed}: {shown}", flush=True)
