@@ -124,7 +124,8 @@ class Place:
     def __init__(self, player: str | PolicyFunction, num_threads: int | None) -> None:
         self.player = player
         self.num_threads = num_threads
-        self.digests = player_digests([player], [player]) if isinstance(player, str) else {}
+        whole = isinstance(player, (str, Committee))
+        self.digests = player_digests([name_of(player)], [player]) if whole else {}
 
     def ready(self) -> AbstractContextManager[None]:
         """Return what holds while the place is in use."""

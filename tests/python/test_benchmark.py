@@ -373,7 +373,7 @@ def agent_of(columns: int) -> Path:
     return _core.agent_file(f"en-dodoi-2x{columns}")
 
 
-@pytest.mark.parametrize("form", ["agent:{}@none"])
+@pytest.mark.parametrize("form", ["agent:{}@none", "committee:3xagent:{}@none+greedy"])
 def test_another_agent_under_the_same_name_is_refused(tmp_path: Path, form: str) -> None:
     place, out = tmp_path / "a.safetensors", tmp_path / "card"
     shutil.copy(agent_of(6), place)
@@ -389,6 +389,13 @@ def test_another_agent_under_the_same_name_is_refused(tmp_path: Path, form: str)
     moved = tmp_path / "moved.safetensors"
     shutil.copy(agent_of(6), moved)
     small(form.format(moved), out=out, name=player)
+    # Nor does it matter that a function votes with it.
+    mixed = tmp_path / "mixed"
+    committee = ed.policies.Committee([f"agent:{moved}@none", lowest])
+    small(committee, out=mixed, name="mixed")
+    shutil.copy(agent_of(8), moved)
+    with pytest.raises(ed.ArenaError, match=r"the file of agent:.*moved\.safetensors@none was"):
+        small(committee, out=mixed, name="mixed")
     (out / "player.json").write_text("[", encoding="utf-8")
     with pytest.raises(ed.ArenaError, match=r"player\.json is damaged"):
         small(player, out=out)
