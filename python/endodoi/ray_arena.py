@@ -212,7 +212,7 @@ class Match:
         """Play what a folder does not hold yet and return the standings."""
         done: list[tuple[int, int, int, int]] = []
         if folder is not None:
-            self.parts, done = folder.read()
+            self.parts, done = folder.read(self.plan)
         try:
             rest = Rest(self.plan.pairings, self.plan.games // 2, done)
             chunks: list[Chunk] = []

@@ -354,7 +354,7 @@ def play_rest(
     tell: Callable[[int], object],
 ) -> Standings:
     """Play what a folder does not hold yet, the same pairs of every pairing at a time."""
-    parts, done = ([], []) if folder is None else folder.read()
+    parts, done = ([], []) if folder is None else folder.read(plan)
     rest = Rest(plan.pairings, plan.games // 2, done)
     step, most = FIRST_STEP, max(MOST_PAIRS // len(plan.pairings), 1)
     try:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from endodoi._core import Games, __version__
+from endodoi._core import GameRecord, Games, __version__
 from endodoi.errors import ArenaError, EndodoiError
 from endodoi.places import claim, held_back, write_text
 
@@ -27,6 +28,12 @@ SETTINGS = "tournament.json"
 
 #: Folders of the records, one file for each chunk, and of what is not in records: times, failures.
 RECORDS, NOTES = "records", "notes"
+
+#: The name of a chunk's files: the two players, the first pair, the pair after the last.
+CHUNK = re.compile(r"([0-9]{3,})-([0-9]{3,})-([0-9]{7,})-([0-9]{7,})")
+
+#: What to do where the settings are lost.
+ANEW = "put it back, name another folder, or remove the folder to begin anew"
 
 
 class Folder:
@@ -80,11 +87,15 @@ class Folder:
         """Refuse a folder whose tournament is another one, or has more games already."""
         path = self.path / SETTINGS
         if not path.is_file():
+            if any((self.path / RECORDS).glob("*.jsonl")):
+                raise damaged(path, "missing, though there are records of games", ANEW)
             return
         try:
-            found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+            found: Any = json.loads(path.read_text(encoding="utf-8"))
         except ValueError as error:
-            raise ArenaError(f"{path} is damaged: {error}", field="out", value=str(path)) from error
+            raise damaged(path, f"damaged: {error}", ANEW) from error
+        if not isinstance(found, dict) or type(found.get("games")) is not int:
+            raise damaged(path, "damaged: it tells no number of games", ANEW)
         for name in {**self.settings, **found}:
             before, now = found.get(name), self.settings.get(name)
             if before == now or (name == "games" and before < now):
@@ -94,24 +105,33 @@ class Folder:
                 what = changed_file(before, now)
             raise ArenaError(f"{self.path} holds another tournament: {what}", field=name, value=now)
 
-    def read(self) -> tuple[list[Games], list[Span]]:
-        """Return the games of all finished chunks, and the chunks."""
+    def read(self, plan: Tournament) -> tuple[list[Games], list[Span]]:
+        """Return the games of all finished chunks, and the chunks.
+
+        Raises
+        ------
+        ArenaError
+            If a file is damaged or no part of the tournament; the message names it.
+        """
         parts, done = [], []
+        pairings = set(plan.pairings)
+        last_read: Span | None = None
         for records in sorted((self.path / RECORDS).glob("*.jsonl")):
             notes = self.path / NOTES / records.name
             if not notes.is_file():
                 continue
+            chunk = chunk_of(records, pairings, plan.games // 2)
+            if last_read is not None and chunk[:2] == last_read[:2] and chunk[2] < last_read[3]:
+                raise damaged(records, "no part of this tournament: another file holds its games")
+            last_read = chunk
             try:
-                a, b, first, last = map(int, records.stem.split("-"))
-                part = Games.of_records(lines_of(records), lines_of(notes))
+                lines = lines_of(records)
+                part = Games.of_records(lines, lines_of(notes))
+                check_games(lines, part, chunk, plan)
             except (ValueError, EndodoiError) as error:
-                raise ArenaError(
-                    f"{records} is damaged: {error}; without it these games are played again",
-                    field="out",
-                    value=str(records),
-                ) from error
+                raise damaged(records, f"damaged: {error}") from error
             parts.append(part)
-            done.append((a, b, first, last))
+            done.append(chunk)
         return parts, done
 
     def write(self, chunks: Sequence[Span], plan: Tournament, games: Games) -> None:
@@ -160,6 +180,58 @@ def changed_file(before: dict[str, str], now: dict[str, str]) -> str:
     )
 
 
+def damaged(path: Path, what: str, way: str | None = None) -> ArenaError:
+    """Return the error of a file that cannot be gone on from."""
+    way = way or "without it these games are played again"
+    return ArenaError(f"{path} is {what}; {way}", field="out", value=str(path))
+
+
+def chunk_of(records: Path, pairings: set[tuple[int, int]], pairs: int) -> Span:
+    """Return the chunk that a file is named after.
+
+    Raises
+    ------
+    ArenaError
+        If it is no part of the tournament.
+    """
+    found = CHUNK.fullmatch(records.stem)
+    if found is not None:
+        a, b, first, last = map(int, found.groups())
+        if (a, b) in pairings and first < last <= pairs:
+            return a, b, first, last
+    raise damaged(records, "no part of this tournament", "move it elsewhere")
+
+
+def check_games(lines: list[str], games: Games, chunk: Span, plan: Tournament) -> None:
+    """Refuse records that are not those of a chunk's games.
+
+    Raises
+    ------
+    ValueError
+        If a game is missing, or has other players, rules or another opening.
+    """
+    a, b, first, last = chunk
+    columns = games.to_numpy()
+    keys = zip(*(columns[name].tolist() for name in ("a", "b", "pair", "south")), strict=True)
+    expected = [(a, b, pair, south) for pair in range(first, last) for south in (0, 1)]
+    if list(keys) != expected:
+        raise ValueError(f"the notes are not of the two games of each pair from {first} to {last}")
+    for place, (line, (_, _, pair, south)) in enumerate(zip(lines, expected, strict=True)):
+        record = GameRecord.from_json(line)
+        start, moves = plan.opening(pair)
+        names = (plan.names[a], plan.names[b])
+        for name, found, wanted in (
+            ("players", record.players, names if south == 0 else names[::-1]),
+            ("rules", record.ruleset, start.ruleset),
+            ("start", record.start, start.to_text()),
+            ("opening", record.moves[: len(moves)], moves),
+            ("plies of the opening", columns["opening_plies"][place], len(moves)),
+        ):
+            if found != wanted:
+                raise ValueError(f"line {place + 1} has the {name} {found}, expected {wanted}")
+
+
 def lines_of(path: Path) -> list[str]:
-    """Return the lines of a file."""
-    return path.read_text(encoding="utf-8").splitlines()
+    """Return the lines of a file; a text in them may hold any other separator of lines."""
+    text = path.read_text(encoding="utf-8").removesuffix("\n")
+    return text.split("\n") if text else []

@@ -402,6 +402,90 @@ def test_a_folder_of_another_tournament_is_refused_by_the_field(tmp_path: Path) 
     assert whole == tournament(["random", "greedy"], ruleset=SIX, games=10)
 
 
+def test_a_folder_without_its_settings_is_refused_with_a_way_out(tmp_path: Path) -> None:
+    out = tmp_path / "arena"
+    tournament(["random", "greedy"], ruleset=SIX, games=10, out=out)
+    settings = out / "tournament.json"
+    text = settings.read_text(encoding="utf-8")
+    for damage, message in (
+        (None, "is missing, though there are records"),
+        (text[:-20], "is damaged: "),
+        ("[]", "is damaged: it tells no number of games"),
+        (text.replace('"games": 10', '"games": "ten"'), "it tells no number of games"),
+    ):
+        settings.unlink()
+        if damage is not None:
+            settings.write_text(damage, encoding="utf-8")
+        with pytest.raises(ed.ArenaError, match=f"{message}.*name another folder, or remove"):
+            tournament(["random", "greedy"], ruleset=SIX, games=20, seed=9, out=out)
+        settings.write_text(text, encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('"greedy"', '"nobody"', "line 1 has the players"),
+        ('"start":"4,', '"start":"5,', "is damaged"),
+    ],
+)
+def test_records_of_other_games_are_refused(
+    tmp_path: Path, old: str, new: str, message: str
+) -> None:
+    out = tmp_path / "arena"
+    tournament(["random", "greedy"], ruleset=SIX, games=10, out=out)
+    records = out / "records" / files_of(out)[0]
+    text = records.read_text(encoding="utf-8")
+    assert old in text
+    records.write_text(text.replace(old, new), encoding="utf-8")
+    with pytest.raises(ed.ArenaError, match=message):
+        tournament(["random", "greedy"], ruleset=SIX, games=10, out=out)
+
+
+def test_copies_of_a_pair_are_refused(tmp_path: Path) -> None:
+    out = tmp_path / "arena"
+    tournament(["random", "greedy"], ruleset=SIX, games=10, out=out)
+    name = files_of(out)[0]
+    for folder, message in (("records", "line 3 has the opening"), ("notes", "the notes are not")):
+        path = out / folder / name
+        text = path.read_text(encoding="utf-8")
+        path.write_text("".join(text.splitlines(keepends=True)[:2] * 5), encoding="utf-8")
+        with pytest.raises(ed.ArenaError, match=f"is damaged: {message}"):
+            tournament(["random", "greedy"], ruleset=SIX, games=10, out=out)
+        path.write_text(text, encoding="utf-8")
+    assert tournament(["random", "greedy"], ruleset=SIX, games=10, out=out).games == 10
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "000-007-0000000-0000005",
+        "000-001-0000005-0000009",
+        "000-001-0000003-0000003",
+        "000-001-0000002-0000004",
+        "mine",
+    ],
+)
+def test_files_that_are_no_part_of_the_tournament_are_refused(tmp_path: Path, name: str) -> None:
+    out = tmp_path / "arena"
+    tournament(["random", "greedy"], ruleset=SIX, games=10, out=out)
+    for folder in ("records", "notes"):
+        text = (out / folder / files_of(out)[0]).read_text(encoding="utf-8")
+        (out / folder / f"{name}.jsonl").write_text(text, encoding="utf-8")
+    with pytest.raises(ed.ArenaError, match=rf"{name}\.jsonl is no part of this tournament"):
+        tournament(["random", "greedy"], ruleset=SIX, games=10, out=out)
+
+
+@pytest.mark.filterwarnings("ignore:Glyph")
+def test_texts_may_hold_any_separator_of_lines(tmp_path: Path) -> None:
+    def failing(_observations: npt.NDArray[Any], _masks: npt.NDArray[Any]) -> Any:
+        raise ValueError("one\u2028two\u0085three\x1cfour\nfive")
+
+    players: dict[str, Any] = {"a\u2028b\u0085": failing, "greedy": "greedy"}
+    few = tournament(players, ruleset=SIX, games=4, out=tmp_path / "out")
+    assert tournament(players, ruleset=SIX, games=4, out=tmp_path / "out") == few
+    assert tournament(players, ruleset=SIX, games=6, out=tmp_path / "out").games == 6
+
+
 @pytest.mark.parametrize(
     "player",
     [
