@@ -214,7 +214,10 @@ def balanced(ruleset: Ruleset) -> list[Position]:
     ------
     BookError
         If there is none for these rules; the message lists those there are.
+    ArgumentTypeError
+        If it is no rule set.
     """
+    check_ruleset(ruleset)
     path = FOLDER / f"{book_name(ruleset)}.txt"
     usual = _core.Ruleset(ruleset.variant, columns=ruleset.columns)
     if ruleset != usual or not path.is_file():
@@ -247,20 +250,35 @@ def read_openings(openings: Any, ruleset: Ruleset) -> tuple[int | list[Position]
     if isinstance(openings, str) and openings == "balanced":
         return shown_book(balanced(ruleset), "balanced")
     if isinstance(openings, (str, os.PathLike)):
-        text = Path(openings).read_text(encoding="utf-8")
-        return shown_book(read_book(text, ruleset), Path(openings).name)
+        return shown_book(read_book(text_of(openings), ruleset), Path(openings).name)
     if isinstance(openings, Book):
         return shown_book(list(openings), None)
     if isinstance(openings, (list, tuple)):
         return shown_book([read_one(one, i, ruleset) for i, one in enumerate(openings)], None)
     number = plain(openings)
-    if isinstance(number, bool) or not isinstance(number, int):
+    if isinstance(openings, bool) or not isinstance(number, int):
         raise wrong_type(
             openings,
             "openings",
             'a number of random plies, "balanced", a file or a list of positions',
         )
     return number, number
+
+
+def text_of(path: str | os.PathLike[str]) -> str:
+    """Return the text of a book, without the mark of byte order that some editors put first.
+
+    Raises
+    ------
+    BookError
+        If it is not UTF-8.
+    OSError
+        If it cannot be read.
+    """
+    try:
+        return Path(path).read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise BookError(f"{os.fspath(path)} is no book of openings: {error}") from error
 
 
 def read_one(one: object, index: int, ruleset: Ruleset) -> Position:

@@ -75,9 +75,7 @@ def claim(path: str) -> int | None:
             fcntl.flock(claimed, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             os.close(claimed)
-            raise BlockingIOError(
-                errno.EAGAIN, "the same file is being written by another simulation", path
-            ) from None
+            raise BlockingIOError(errno.EAGAIN, "another process is at work here", path) from None
         except OSError:
             # A file system without locks.
             return claimed

@@ -10,7 +10,8 @@ from endodoi._core import Games
 from endodoi.books import read_openings
 from endodoi.contestants import guarded, player_digests, read_players
 from endodoi.core_policy import name_of
-from endodoi.numbers_given import check_number
+from endodoi.errors import ArenaError
+from endodoi.numbers_given import check_number, wrong_type
 from endodoi.progress import Progress
 from endodoi.settings import check_ruleset
 from endodoi.simulation import plain
@@ -184,10 +185,12 @@ class Tournament:
         ------
         ArenaError
             If a chunk is no part of the schedule.
+        ArgumentTypeError
+            If it is not four whole numbers.
         KeyboardInterrupt
             On Ctrl-C. Its attribute ``games`` holds the games of the pairs finished before.
         """
-        listed = [tuple(chunk) for chunk in chunks]
+        listed = [read_chunk(chunk, f"chunks[{i}]") for i, chunk in enumerate(chunks)]
         games, interruption = self._core.play(listed, num_threads=num_threads, progress=progress)
         if interruption is not None:
             interruption.games = games  # type: ignore[attr-defined]
@@ -420,6 +423,26 @@ class Rest:
                 gaps.insert(0, (last, end))
             chunks.append(Chunk(a, b, first, last))
         return chunks
+
+
+def read_chunk(chunk: object, field: str) -> tuple[int, ...]:
+    """Return a chunk as the core takes it; the core knows the schedule.
+
+    Raises
+    ------
+    ArenaError
+        If a number is beyond those of any schedule.
+    ArgumentTypeError
+        If it is not four whole numbers.
+    """
+    numbers = tuple(map(plain, chunk)) if isinstance(chunk, (tuple, list)) else ()
+    if len(numbers) != len(Chunk._fields) or any(type(number) is not int for number in numbers):
+        raise wrong_type(chunk, field, "four whole numbers: a, b, first pair, pair after the last")
+    if not all(0 <= number < 1 << 32 for number in numbers):
+        raise ArenaError(
+            f"{field} is {numbers}, no chunk of this tournament", field=field, value=numbers
+        )
+    return numbers
 
 
 def seconds_of(seconds: object) -> float | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import importlib.util
 import json
 import os
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from endodoi._core import GameRecord, Games, __version__
 from endodoi.errors import ArenaError, EndodoiError
+from endodoi.numbers_given import wrong_type
 from endodoi.places import claim, held_back, write_text
 
 if TYPE_CHECKING:
@@ -54,12 +56,14 @@ class Folder:
     ------
     ArenaError
         If it holds another tournament; the message names the setting.
+    ArgumentTypeError
+        If it is no path.
     OSError
-        If it cannot be written to, or another process plays there.
+        If it is empty, a file or cannot be written to, or another process plays there.
     """
 
     def __init__(self, path: str | os.PathLike[str], settings: dict[str, Any]) -> None:
-        self.path = Path(path)
+        self.path = folder_at(path)
         self.settings = json.loads(json.dumps({"version": __version__, **settings}))
         for folder in (RECORDS, NOTES):
             (self.path / folder).mkdir(parents=True, exist_ok=True)
@@ -178,6 +182,26 @@ def changed_file(before: dict[str, str], now: dict[str, str]) -> str:
         f"the file of {player} had the SHA-256 {before.get(player)} there and has "
         f"{now.get(player)} now"
     )
+
+
+def folder_at(path: object) -> Path:
+    """Return the path of a folder that is there or can be made.
+
+    Raises
+    ------
+    ArgumentTypeError
+        If it is no path.
+    OSError
+        If it is empty or a file.
+    """
+    if not isinstance(path, (str, os.PathLike)):
+        raise wrong_type(path, "out", "the path of a folder")
+    if not os.fspath(path):
+        raise FileNotFoundError(errno.ENOENT, "out is empty, expected the path of a folder", path)
+    folder = Path(path)
+    if folder.exists() and not folder.is_dir():
+        raise NotADirectoryError(errno.ENOTDIR, "out is a file, expected a folder", str(path))
+    return folder
 
 
 def damaged(path: Path, what: str, way: str | None = None) -> ArenaError:

@@ -110,3 +110,22 @@ def test_positions_of_a_book_start_games_with_their_own_side_to_move() -> None:
     records = plan.records(plan.play(plan.chunks()))
     assert [record.start for record in records] == [north.to_text()] * 2
     assert [record.players for record in records] == [("greedy", "random"), ("random", "greedy")]
+
+
+def test_a_book_file_may_have_a_byte_order_mark_and_must_be_utf_8(tmp_path: Path) -> None:
+    six = Ruleset(columns=6)
+    text = Position.start(six).play(0).to_text() + "\t+0\n"
+    file = tmp_path / "book.txt"
+    file.write_bytes(b"\xef\xbb\xbf" + text.encode())
+    two = ["random", "greedy"]
+    assert ed.arena.tournament(two, ruleset=six, games=2, openings=file).games == 2
+    file.write_bytes(text.encode("utf-16"))
+    with pytest.raises(ed.BookError, match=r"book\.txt is no book of openings: 'utf-8' codec"):
+        ed.arena.tournament(two, ruleset=six, games=2, openings=file)
+
+
+def test_arguments_of_the_wrong_type_are_named() -> None:
+    with pytest.raises(ed.ArgumentTypeError, match="ruleset is None"):
+        ed.arena.balanced(None)  # type: ignore[arg-type]
+    with pytest.raises(ed.ArgumentTypeError, match="openings is True"):
+        ed.arena.tournament(["random", "greedy"], ruleset=Ruleset(), games=2, openings=True)

@@ -108,6 +108,13 @@ def test_chunks_can_be_played_anywhere_in_any_order() -> None:
         plan.standings([*parts, parts[0]])
     with pytest.raises(ed.ArenaError, match="no chunk of this tournament"):
         plan.play([(1, 0, 0, 1)])
+    for chunk in ((0, 1), (0, 1, 0.5, 1), (0, 1, True, "1"), 3, (0, 1, 0, 1, 2)):
+        with pytest.raises(ed.ArgumentTypeError, match=r"chunks\[0\] is .*four whole numbers"):
+            plan.play([chunk])  # type: ignore[list-item]
+    for chunk in ((0, 1, -1, 1), (0, 1, 0, 1 << 40)):
+        with pytest.raises(ed.ArenaError, match="no chunk of this tournament"):
+            plan.play([chunk])
+    assert len(plan.play([[np.int64(0), 1, 0, 1]])) == 2  # type: ignore[list-item]
     with pytest.raises(ed.ArenaError, match="pairs is 0, expected 1 to"):
         plan.chunks(0)
 
@@ -565,8 +572,30 @@ def test_two_processes_do_not_play_into_one_folder(tmp_path: Path) -> None:
     from endodoi.tournament_folder import Folder  # noqa: PLC0415
 
     plan = Tournament(["random", "greedy"], ruleset=SIX, games=10)
-    with Folder(tmp_path / "arena", plan.settings), pytest.raises(BlockingIOError):
+    with (
+        Folder(tmp_path / "arena", plan.settings),
+        pytest.raises(BlockingIOError, match="another process is at work here"),
+    ):
         tournament(["random", "greedy"], ruleset=SIX, games=10, out=tmp_path / "arena")
+
+
+def test_what_is_no_folder_is_refused_by_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "file").write_text("", encoding="utf-8")
+    for out, error, message in (
+        ("", FileNotFoundError, "out is empty"),
+        ("file", NotADirectoryError, "out is a file, expected a folder: 'file'"),
+        (3, ed.ArgumentTypeError, "out is 3 "),
+        (b"out", ed.ArgumentTypeError, "out is b'out'"),
+    ):
+        with pytest.raises(error, match=message):
+            tournament(["random", "greedy"], ruleset=SIX, games=2, out=out)  # type: ignore[arg-type]
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
+    done = command("--players", "random", "greedy", "--games", 2, "--out", "", folder=tmp_path)
+    assert done.returncode != 0
+    assert "out is empty" in done.stderr
 
 
 def command(*arguments: object, folder: Path | None = None) -> subprocess.CompletedProcess[str]:
