@@ -34,6 +34,9 @@ FOLDER = Path(__file__).parent / "books"
 #: Random openings that are drawn at a time, and at most for each position that is wanted.
 DRAWN, MOST_DRAWN = 256, 200
 
+#: Openings in a row that lead to no new position: more will hardly do.
+MOST_STALE = 5_000
+
 #: Plies of the search that tells which positions are not worth a proof, and how far from balanced
 #: they are then, in seeds.
 LOOK, FAR = 8, 4
@@ -130,7 +133,8 @@ def book(
     Raises
     ------
     BookError
-        If too few positions are found among 200 times as many openings.
+        If too few positions are found among 200 times as many openings, or until 5,000 openings in
+        a row have led to none that was not met before.
     ArgumentValueError
         If an argument is outside its range.
     SolveError
@@ -153,12 +157,21 @@ def book(
     check_seconds(seconds)
     solver = Solver(ruleset, table=table, num_threads=num_threads)
     search = AlphaBeta(depth=LOOK)
-    found: dict[tuple[int, ...], tuple[Position, int]] = {}
+    found: list[tuple[Position, int]] = []
+    met: set[tuple[int, ...]] = set()
+    drawn = stale = 0
     with Progress(positions, progress, unit="position") as shown:
         for view in openings_of(ruleset, plies, check_seed(seed), MOST_DRAWN * positions):
+            if stale == MOST_STALE:
+                break
             key = tuple(view[:-1])
+            drawn, stale = drawn + 1, stale + 1
+            if key in met:
+                continue
+            met.add(key)
+            stale = 0
             position = position_of(view, ruleset)
-            if key in found or abs(search.analyse(position).value) > worth + FAR:
+            if abs(search.analyse(position).value) > worth + FAR:
                 continue
             solution = solver.solve(position, seconds=seconds, progress=False)
             if solution.value is None:
@@ -166,23 +179,23 @@ def book(
             margin = position.captured[0] - position.captured[1] + solution.value
             if abs(margin) > worth:
                 continue
-            found[key] = position, margin
+            found.append((position, margin))
             if shown.function is not None:
                 shown.function(len(found))
             if len(found) == positions:
                 break
     if len(found) < positions:
         raise BookError(
-            f"{len(found)} of {positions} positions found among {MOST_DRAWN * positions} random "
-            f"openings of {plies} plies; with more plies or seconds the solver proves more",
+            f"{len(found)} of {positions} positions found among {drawn} random openings of {plies} "
+            f"plies, of which {len(met)} differ; more plies lead to more, and with more plies or "
+            "seconds the solver proves more",
             value=len(found),
         )
     note = (
         f"{ruleset}: {positions} positions after {plies} random plies (seed {seed}), each worth "
         f"at most {worth} seeds."
     )
-    both = list(found.values())
-    return Book(ruleset, tuple(one for one, _ in both), tuple(worth for _, worth in both), note)
+    return Book(ruleset, tuple(one for one, _ in found), tuple(worth for _, worth in found), note)
 
 
 def openings_of(ruleset: Ruleset, plies: int, seed: int, most: int) -> Iterator[list[int]]:

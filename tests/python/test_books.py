@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -92,10 +92,23 @@ def test_a_book_of_ones_own(tmp_path: Path) -> None:
     assert all(standings == played[0] for standings in played)
 
 
-def test_a_book_that_cannot_be_found() -> None:
-    # After two plies only few positions differ.
-    with pytest.raises(ed.BookError, match=r"\d+ of 40 positions found among 8000 random openings"):
-        ed.arena.book(Ruleset(columns=2), positions=40, plies=1)
+def test_a_book_that_cannot_be_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    # After one ply only few positions differ: each is looked at once, and the drawing ends early.
+    solved: list[Position] = []
+    solve = ed.Solver.solve
+
+    def watched(solver: ed.Solver, position: Position, **settings: Any) -> ed.Solution:
+        solved.append(position)
+        return solve(solver, position, **settings)
+
+    monkeypatch.setattr(ed.Solver, "solve", watched)
+    message = (
+        r"\d of 400 positions found among 500[1-9] random openings of 1 plies, of which [1-9] "
+    )
+    with pytest.raises(ed.BookError, match=message):
+        ed.arena.book(Ruleset(columns=2), positions=400, plies=1, worth=0)
+    texts = [position.to_text() for position in solved]
+    assert 0 < len(texts) == len(set(texts))
     for name, value in (("positions", 0), ("plies", -1), ("worth", -1), ("seconds", 0)):
         with pytest.raises(ed.ArgumentValueError, match=name):
             ed.arena.book(Ruleset(columns=4), **{name: value})  # type: ignore[arg-type]
