@@ -14,18 +14,22 @@ from endodoi.command_options import (
     openings_of,
     ruleset_of,
 )
+from endodoi.places import check_place
+from endodoi.play_records import refuse_existing
 from endodoi.player_files import load_players
 from endodoi.sequential import sprt
-from endodoi.series import match
+from endodoi.series import Match, match
 from endodoi.sprt import SprtResult
 
 if TYPE_CHECKING:
     import argparse
 
     from endodoi.command_line import Commands
-    from endodoi.policies import PolicyFunction
 
 __all__ = ["add_matches"]
+
+#: Status where a file cannot be written.
+FAILED = 1
 
 MATCH_EXAMPLES = """\
 examples:
@@ -61,7 +65,9 @@ def add_matches(commands: Commands, rules: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--max-games", type=int, metavar="N", help="even; it ends then (default 20 for each win)"
     )
-    parser.add_argument("--records", metavar="FILE", help="write the games, a JSON line each")
+    parser.add_argument(
+        "--records", metavar="FILE", help="write the games to this new file, a JSON line each"
+    )
     parser.add_argument("--json", action="store_true", help="print the match as JSON")
     parser = commands.add_parser(
         "sprt",
@@ -92,42 +98,50 @@ def add_players(parser: argparse.ArgumentParser) -> None:
     add_contest_options(parser)
 
 
-def read_players(texts: list[str]) -> list[str | PolicyFunction]:
-    """Return the two players."""
-    return list(load_players(texts).values())
-
-
 def match_command(options: argparse.Namespace) -> int:
-    """Play a match and print its score sheet."""
+    """Play a match and print its score sheet; after a Ctrl-C, that of the games finished."""
     ruleset = ruleset_of(options)
-    a, b = read_players(options.players)
-    played = match(
-        a,
-        b,
-        ruleset=ruleset,
-        wins=options.wins,
-        seed=options.seed,
-        openings=openings_of(options),
-        max_games=options.max_games,
-        max_plies=options.max_plies,
-        seconds_per_move=options.seconds_per_move,
-        num_threads=options.threads,
-    )
+    players = load_players(options.players)
+    try:
+        if options.records is not None:
+            refuse_existing(check_place(options.records))
+    except OSError as error:
+        # Not the output that `main` gives up.
+        print(f"endodoi: {error}", file=sys.stderr)
+        return FAILED
+    status = 0
+    try:
+        played = match(
+            *players.values(),
+            names=list(players),
+            ruleset=ruleset,
+            wins=options.wins,
+            seed=options.seed,
+            openings=openings_of(options),
+            max_games=options.max_games,
+            max_plies=options.max_plies,
+            seconds_per_move=options.seconds_per_move,
+            num_threads=options.threads,
+        )
+    except KeyboardInterrupt as interrupt:
+        played = kept_by(interrupt, "match", Match)
+        print(f"endodoi: interrupted after {len(played.games)} games", file=sys.stderr)
+        status = INTERRUPTED
     if options.records is not None:
         played.write_records(options.records)
     print(json.dumps(played.to_dict()) if options.json else printable(str(played)))
-    return 0
+    return status
 
 
 def sprt_command(options: argparse.Namespace) -> int:
     """Play a test and print its result; after a Ctrl-C, what the pairs finished say."""
     ruleset = ruleset_of(options)
-    a, b = read_players(options.players)
+    players = load_players(options.players)
     status = 0
     try:
         found = sprt(
-            a,
-            b,
+            *players.values(),
+            names=list(players),
             ruleset=ruleset,
             elo0=options.elo0,
             elo1=options.elo1,

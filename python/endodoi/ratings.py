@@ -11,7 +11,7 @@ import numpy as np
 
 from endodoi import _core
 from endodoi.errors import ArgumentTypeError, RatingError
-from endodoi.numbers_given import check_number, check_whole, wrong_type
+from endodoi.numbers_given import check_number, check_whole, signed, wrong_type
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -172,8 +172,8 @@ class Ratings:
         rows = [
             (
                 player.name,
-                f"{player.rating:+.0f}",
-                f"{player.low:+.0f} to {player.high:+.0f}",
+                signed(player.rating),
+                f"{signed(player.low)} to {signed(player.high)}",
                 str(player.games),
                 f"{player.wins}/{player.draws}/{player.losses}",
                 f"{player.score:.3f}",
@@ -187,7 +187,7 @@ class Ratings:
         """Return a line each about the first move and the draws."""
         elo, score = self.first_move.elo, self.first_move.score
         rate, equals = self.draws.rate, self.draws.between_equals
-        first = f"first move {elo.value:+.0f} ({elo.low:+.0f} to {elo.high:+.0f})"
+        first = f"first move {signed(elo.value)} ({signed(elo.low)} to {signed(elo.high)})"
         worth = f"South scores {score.value:.3f} ({score.low:.3f} to {score.high:.3f})"
         drawn = f"draws {rate.value:.1%} ({rate.low:.1%} to {rate.high:.1%})"
         even = f"{equals.value:.1%} ({equals.low:.1%} to {equals.high:.1%})"

@@ -41,6 +41,7 @@ def sprt(
     model: str = "logistic",
     max_games: int = 20_000,
     openings: OpeningsLike = 4,
+    names: Sequence[str] | None = None,
     seed: int = 0,
     max_plies: int | None = None,
     seconds_per_move: float | None = None,
@@ -69,6 +70,8 @@ def sprt(
     openings : int, "balanced", path, or sequence of str or Position
         As in `tournament`: so many random plies, or a book of one position for every two games of
         `max_games`.
+    names : sequence of str, optional
+        The names of the two players; by default their specifications or those of the functions.
     seed, max_plies, seconds_per_move, num_threads, progress
         As in `tournament`.
 
@@ -102,6 +105,7 @@ def sprt(
         most=MAX_GAMES,
         seed=seed,
         openings=openings,
+        names=names,
         max_plies=max_plies,
         seconds_per_move=seconds_per_move,
     )

@@ -11,12 +11,12 @@ from endodoi.faults import faults_in, faults_text, games_of
 from endodoi.numbers_given import check_range
 from endodoi.places import written_whole
 from endodoi.progress import Progress
-from endodoi.tournament import Chunk, counted_from
+from endodoi.tournament import Chunk, Games, counted_from
 from endodoi.two_players import plan_of_two
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from endodoi._core import GameRecord, Ruleset
     from endodoi.faults import PlayedGame, PlayerFaults
@@ -134,10 +134,15 @@ class Match:
             )
         won = f"{self.tally[0]}:{self.tally[1]}"
         drawn = f", {self.draws} drawn" if self.draws else ""
+        played = len(self.games)
         verdict = f"{self.winner} wins" if self.winner else "nobody wins"
-        lines.append(f"{verdict}: {a} against {b} {won}{drawn}, {len(self.games)} games")
-        if self.distinct < len(self.games):
-            lines.append(f"only {self.distinct} of the games differ from each other")
+        if self.winner is None and played < self.settings["games"]:
+            verdict = "not finished"
+        games = "1 game" if played == 1 else f"{played} games"
+        lines.append(f"{verdict}: {a} against {b} {won}{drawn}, {games}")
+        if self.distinct < played:
+            only = f"only {self.distinct} of the games differ from each other"
+            lines.append("all games are the same" if self.distinct == 1 else only)
         lines += faults_text(self.faults)
         return "\n".join(lines)
 
@@ -151,6 +156,7 @@ def match(
     seed: int = 0,
     openings: OpeningsLike = 4,
     max_games: int | None = None,
+    names: Sequence[str] | None = None,
     max_plies: int | None = None,
     seconds_per_move: float | None = None,
     num_threads: int | None = None,
@@ -183,6 +189,8 @@ def match(
     max_games : int, optional
         Games after which the match ends without a winner, an even number of at most 100,000; by
         default twenty for each game that has to be won.
+    names : sequence of str, optional
+        The names of the two players; by default their specifications or those of the functions.
     max_plies, seconds_per_move, num_threads, progress
         As in `tournament`.
 
@@ -196,6 +204,8 @@ def match(
         If an argument is outside its range.
     PolicyError
         If a player cannot be made or cannot play by the rules.
+    KeyboardInterrupt
+        On Ctrl-C. Its attribute ``match`` holds the match so far.
 
     Examples
     --------
@@ -215,6 +225,7 @@ def match(
         most=MAX_GAMES,
         seed=seed,
         openings=openings,
+        names=names,
         max_plies=max_plies,
         seconds_per_move=seconds_per_move,
     )
@@ -226,7 +237,14 @@ def match(
             # No more than are surely needed, unless one of a pair is.
             last = min(pair + (wins - max(series.tally) + 1) // 2, plan.games // 2)
             told = counted_from(len(series.games), tell)
-            games = plan.play([Chunk(0, 1, pair, last)], num_threads=num_threads, progress=told)
+            try:
+                games = plan.play([Chunk(0, 1, pair, last)], num_threads=num_threads, progress=told)
+            except BaseException as interruption:
+                kept = getattr(interruption, "games", None)
+                if isinstance(kept, Games):
+                    series.add(games_of(plan, kept))
+                interruption.match = series.finish(plan.settings)  # type: ignore[attr-defined]
+                raise
             series.add(games_of(plan, games))
     return series.finish(plan.settings)
 

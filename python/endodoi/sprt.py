@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from endodoi import _core
 from endodoi.errors import SprtError
 from endodoi.faults import faults_text
-from endodoi.numbers_given import check_number
+from endodoi.numbers_given import check_number, signed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -115,18 +115,21 @@ class SprtResult:
         """Return the decision, the ratio between its bounds, and the difference."""
         elo0, elo1 = (f"{self.settings[name]:+g}" for name in ("elo0", "elo1"))
         said = {"H0": f"H0 ({elo0}) accepted", "H1": f"H1 ({elo1}) accepted", None: "no decision"}
-        ratio = f"LLR {self.llr:+.2f} of {self.lower:+.2f} to {self.upper:+.2f}"
+        ratio = f"LLR {signed(self.llr, 2)} of {self.lower:+.2f} to {self.upper:+.2f}"
         tested = f"{elo0} against {elo1} {self.settings['model']} Elo"
         unit = "games lost, drawn, won" if len(self.counts) == GAMES else "pairs with 0 to 2 points"
         counts = " ".join(map(str, self.counts))
         score = f"score {self.score:.3f} ({self.score_low:.3f} to {self.score_high:.3f})"
-        elo = f"Elo {self.elo:+.1f} ({self.elo_low:+.1f} to {self.elo_high:+.1f})"
+        elo = f"Elo {signed(self.elo, 1)} ({signed(self.elo_low, 1)} to {signed(self.elo_high, 1)})"
         decision = f"{said[self.accepted]}: {ratio}, {tested}"
         lines = [decision, f"{self.games} games, {unit}: {counts}", f"{score}, {elo}"]
         if self.players is not None:
             lines.insert(0, f"{self.players[0]} against {self.players[1]}")
         if self.repeated:
-            lines.append(f"{self.repeated} pairs that repeat others are left out")
+            which = "pairs that repeat others are"
+            if self.repeated == 1:
+                which = "pair that repeats another is"
+            lines.append(f"{self.repeated} {which} left out")
         lines += faults_text(self.faults)
         return "\n".join(lines)
 

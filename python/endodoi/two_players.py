@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from endodoi._core import different_names
 from endodoi.books import read_openings
 from endodoi.errors import ArenaError
-from endodoi.numbers_given import check_whole
+from endodoi.numbers_given import check_whole, wrong_type
 from endodoi.settings import check_ruleset
 from endodoi.tournament import Tournament
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from endodoi._core import Ruleset
     from endodoi.policies import PolicyFunction
-    from endodoi.tournament import OpeningsLike
+    from endodoi.tournament import OpeningsLike, Players
 
 __all__ = ["plan_of_two"]
 
@@ -26,6 +29,7 @@ def plan_of_two(
     max_games: int,
     most: int,
     openings: OpeningsLike,
+    names: Sequence[str] | None = None,
     **settings: Any,
 ) -> Tournament:
     """Plan the games that two players play at most.
@@ -38,9 +42,13 @@ def plan_of_two(
         The number of games, even.
     most : int
         What it may be at most.
+    names : sequence of str, optional
+        The names of the two.
 
     Raises
     ------
+    ArgumentTypeError
+        If there are not two names, or one is no text.
     ArenaError
         If `max_games` is out of range, or a book has fewer positions than it takes.
     """
@@ -64,4 +72,11 @@ def plan_of_two(
             low=2,
             high=2 * len(read),
         )
-    return Tournament([a, b], ruleset=ruleset, games=games, openings=openings, **settings)
+    players: Players = [a, b]
+    if names is not None:
+        if not isinstance(names, (list, tuple)) or len(names) != len(players):
+            raise wrong_type(names, "names", "a list of two texts")
+        if any(not isinstance(name, str) for name in names):
+            raise wrong_type(names, "names", "a list of two texts")
+        players = dict(zip(different_names(list(names)), (a, b), strict=True))
+    return Tournament(players, ruleset=ruleset, games=games, openings=openings, **settings)

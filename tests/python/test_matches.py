@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 import pickle
+import signal
+import subprocess
+import sys
 import time
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -72,6 +75,7 @@ def test_a_match_that_nobody_wins_ends() -> None:
     assert (found.winner, found.tally) == (None, (0, 0))
     assert len(found.games) == found.draws == 40
     assert "nobody wins: random against random#2 0:0, 40 drawn, 40 games" in str(found)
+    assert str(found).endswith("all games are the same") == (found.distinct == 1)
 
 
 def test_the_tally_is_shown_game_by_game() -> None:
@@ -152,6 +156,62 @@ def test_what_is_out_of_range_is_refused(arguments: dict[str, Any], message: str
         ed.arena.match("greedy", "random", ruleset=SIX, **arguments)
 
 
+def test_players_have_the_names_that_are_given() -> None:
+    found = ed.arena.match("greedy", "random", ruleset=SIX, wins=1, seed=1, names=["x", "x"])
+    assert found.players == ("x", "x#2")
+    assert found.games[0].south == found.records[0].players[0] == "x"
+    for names in ("xy", ["x"], ["x", 3], 7):
+        with pytest.raises(ed.ArgumentTypeError, match="names is "):
+            ed.arena.match("greedy", "random", ruleset=SIX, names=names)  # type: ignore[arg-type]
+
+
+def test_an_interruption_keeps_the_games_so_far() -> None:
+    whole = ed.arena.match("greedy", "random", ruleset=SIX, wins=20, seed=1)
+
+    def stop(finished: int) -> None:
+        if finished > 20:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt) as interruption:
+        ed.arena.match("greedy", "random", ruleset=SIX, wins=20, seed=1, progress=stop)
+    found: ed.arena.Match = vars(interruption.value)["match"]
+    played = len(found.games)
+    assert found.winner is None
+    assert 20 <= played < len(whole.games)
+    assert found.games == whole.games[:played]
+    assert found.records == whole.records[:played]
+    tally = f"{found.tally[0]}:{found.tally[1]}"
+    assert f"not finished: greedy against random {tally}" in str(found)
+
+
+def test_ctrl_c_prints_the_tally_so_far(tmp_path: Path) -> None:
+    (tmp_path / "slow.py").write_text(
+        "import time\n\nasked = 0\n\n"
+        "def policy(views, masks):\n    global asked\n    asked += 1\n"
+        "    if asked > 30:\n        open('begun', 'w').close()\n        time.sleep(0.2)\n"
+        "    return masks.argmax(axis=1)\n"
+    )
+    words = ["match", "slow.py:policy", "random", "--columns", "6", "--wins", "9"]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "endodoi", *words, "--records", "match.jsonl"],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline and not (tmp_path / "begun").is_file():
+        time.sleep(0.01)
+    process.send_signal(signal.SIGINT)
+    output, errors = process.communicate(timeout=60)
+    assert process.returncode == 130, errors
+    assert "endodoi: interrupted after " in errors
+    assert "not finished: slow.py:policy against random " in output
+    games = int(errors.split(" after ")[1].split()[0])
+    assert games > 0
+    assert len((tmp_path / "match.jsonl").read_text().splitlines()) == games
+
+
 def test_the_command_plays_a_match(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -164,6 +224,11 @@ def test_the_command_plays_a_match(
     assert main([*words, "--json"]) == 0
     played = json.loads(capsys.readouterr().out)
     assert played["winner"] == "committee:3xmcts:20"
-    assert len((tmp_path / "match.jsonl").read_text().splitlines()) == len(played["games"])
+    assert played["players"] == ["mine.py:policy", "committee:3xmcts:20"]
+    records = (tmp_path / "match.jsonl").read_text()
+    assert len(records.splitlines()) == len(played["games"])
+    assert main([*words, "--records", "match.jsonl"]) == 1
+    assert "this file is there already" in capsys.readouterr().err
+    assert (tmp_path / "match.jsonl").read_text() == records
     assert main(["match", "greedy", "random", "--wins", "0"]) == 2
     assert "wins is 0, expected 1 to 1000" in capsys.readouterr().err

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pickle
+from dataclasses import replace
 from itertools import combinations
 from typing import Any, TypeAlias
 
@@ -189,6 +190,13 @@ def test_a_prior_out_of_range_is_refused(prior: float) -> None:
 def test_a_number_of_many_digits_is_told_in_few() -> None:
     with pytest.raises(ed.RatingError, match=r"^prior is 1e\+300, expected 0\.001 to 1000$"):
         ed.arena.ratings([("x", "y", 1, 1)], prior=1e300)
+
+
+def test_what_rounds_to_zero_has_no_minus() -> None:
+    found = ed.arena.ratings([("x", "y", 1, 1), ("x", "y", 1, -1)])
+    low = replace(found.first_move.elo, value=-0.2, low=-0.4)
+    shown = replace(found, first_move=replace(found.first_move, elo=low))
+    assert "first move +0 (+0 to " in str(shown)
 
 
 @pytest.mark.parametrize("pairs", [None, 3, "x y 1 1"])

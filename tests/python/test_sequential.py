@@ -11,6 +11,8 @@ import endodoi as ed
 from endodoi.cli import main
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import numpy.typing as npt
 
 SIX = ed.Ruleset(columns=6)
@@ -132,3 +134,15 @@ def test_the_command_tests_two_players(capsys: pytest.CaptureFixture[str]) -> No
     assert (found["accepted"], found["settings"]["openings"]) == ("H1", 6)
     assert main([*words[:-1], "-5"]) == 2
     assert "expected elo0 below elo1" in capsys.readouterr().err
+
+
+def test_the_command_names_players_as_they_were_given(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "named.py").write_text("def policy(views, masks): return masks.argmax(axis=1)\n")
+    words = ["sprt", "named.py:policy", "greedy", "--columns", "6", "--max-games", "4", "--json"]
+    assert main([*words, "--elo0", "0", "--elo1", "5"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["players"] == ["named.py:policy", "greedy"]
+    assert found["faults"][0]["name"] == "named.py:policy"

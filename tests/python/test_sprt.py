@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import pickle
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -59,6 +60,13 @@ def test_a_result_can_be_written_and_pickled() -> None:
     assert test.result([1, 2, 3, 4, 5]).settings["beta"] == 0.1
     lost = ed.arena.Sprt(0, 10).result([30, 0, 0])
     assert lost.elo == -math.inf
+
+
+def test_what_rounds_to_zero_has_no_minus() -> None:
+    found = replace(ed.arena.Sprt(0, 10).result([0, 1, 2, 1, 0]), elo=-0.01, llr=-0.001)
+    assert "Elo +0.0 (" in str(found)
+    assert "LLR +0.00 of" in str(found)
+    assert "1 pair that repeats another is left out" in str(replace(found, repeated=1))
 
 
 @pytest.mark.parametrize(
