@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
@@ -177,6 +178,7 @@ class Standings:
     ) -> Standings:
         """Read the standings of the core."""
         read: dict[str, Any] = json.loads(texts[0])
+        raw = {player[key] or "" for player in read["players"] for key in ("name", "failure")}
         return cls(
             players=tuple(known(PlayerStanding, player) for player in read["players"]),
             pairings=tuple(known(PairingStanding, pairing) for pairing in read["pairings"]),
@@ -188,8 +190,8 @@ class Standings:
             superiority=tuple(map(tuple, read["superiority"])),
             settings=settings,
             table=table,
-            text=texts[1],
-            markdown=texts[2],
+            text=escaped(texts[1], raw),
+            markdown=escaped(texts[2], raw),
             json=texts[0],
         )
 
@@ -305,6 +307,24 @@ class Standings:
     def _repr_markdown_(self) -> str:
         """Return the tables as notebooks show them."""
         return self.markdown
+
+
+def escaped(text: str, parts: set[str]) -> str:
+    """Return a text in which parts of it show their control characters as escapes.
+
+    The blanks behind a part make room for what it gains, as far as columns stay apart.
+    """
+    # The longest first: a name may be the beginning of another one.
+    for part in sorted(parts, key=len, reverse=True):
+        if part.isprintable() or not part.strip():
+            continue
+        letters = (c if c.isprintable() else c.encode("unicode_escape").decode() for c in part)
+        shown = "".join(letters)
+        for written in dict.fromkeys((part, part.replace("|", "\\|"))):
+            room = f"(?: {{0,{len(shown) - len(part)}}}(?=  ))?"
+            new = shown if written == part else shown.replace("|", "\\|")
+            text = re.sub(re.escape(written) + room, lambda _, new=new: new, text)  # type: ignore[misc]
+    return text
 
 
 def known(kind: Any, numbers: dict[str, Any]) -> Any:

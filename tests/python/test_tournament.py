@@ -482,6 +482,23 @@ def test_files_that_are_no_part_of_the_tournament_are_refused(tmp_path: Path, na
         tournament(["random", "greedy"], ruleset=SIX, games=10, out=out)
 
 
+def test_tables_show_control_characters_of_names_and_messages_as_escapes() -> None:
+    def failing(_observations: npt.NDArray[Any], _masks: npt.NDArray[Any]) -> Any:
+        raise ValueError("one\ntwo\x1b[31m")
+
+    names = ["a\nb", "tab\t|", "\u202eright", "a\nb\nc", "a name that is the longest of all"]
+    players: dict[str, Any] = dict(zip(names, [failing, *["random"] * 4], strict=True))
+    standings = tournament(players, ruleset=SIX, games=2)
+    assert [player.name for player in standings.players] == names
+    for text in (str(standings), standings.to_markdown()):
+        assert all(line.isprintable() for line in text.split("\n"))
+        for shown in (r"a\nb ", r"tab\t", r"\u202eright", r"a\nb\nc ", r"one\ntwo\x1b[31m"):
+            assert shown in text
+    heading, *rows = str(standings).split("\n")[:6]
+    games = heading.index("games") + len("games")
+    assert [row[games - 2 : games] for row in rows] == [" 8"] * 5
+
+
 @pytest.mark.filterwarnings("ignore:Glyph")
 def test_texts_may_hold_any_separator_of_lines(tmp_path: Path) -> None:
     def failing(_observations: npt.NDArray[Any], _masks: npt.NDArray[Any]) -> Any:
