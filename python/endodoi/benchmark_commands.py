@@ -12,7 +12,7 @@ from endodoi.benchmark import Place, file_digests, play_suite, read_player
 from endodoi.benchmark_suite import load_suite
 from endodoi.command_line import INTERRUPTED, kept_by
 from endodoi.command_options import add_ray, add_threads, on_ray
-from endodoi.errors import ArenaError
+from endodoi.errors import ArenaError, ArgumentValueError
 from endodoi.player_files import load_player
 from endodoi.report_card import ReportCard, stored_cards
 
@@ -88,6 +88,8 @@ def add_benchmark(commands: Commands, printable: Callable[[str], str]) -> None:
 
 def benchmark_command(options: argparse.Namespace, printable: Callable[[str], str]) -> int:
     """Print the card of a player; after a Ctrl-C, that of the boards finished."""
+    if options.card is not None:
+        refuse_playing(options)
     others = [find_card(text) for text in options.against]
     status = 0
     try:
@@ -103,6 +105,22 @@ def benchmark_command(options: argparse.Namespace, printable: Callable[[str], st
     shown = card.compare(*others) if others else card
     print(shown.to_markdown().rstrip("\n") if options.markdown else printable(str(shown)))
     return status
+
+
+def refuse_playing(options: argparse.Namespace) -> None:
+    """Refuse what says how to play where a card is read.
+
+    Raises
+    ------
+    ArgumentValueError
+        If there is such an option.
+    """
+    for name in ("part", "small", "name", "threads", "ray", "out"):
+        value = getattr(options, name)
+        if value is not None and value is not False:
+            raise ArgumentValueError(
+                f"--{name} does not go with --card, which plays nothing", field=name, value=value
+            )
 
 
 def play(options: argparse.Namespace) -> ReportCard:

@@ -307,6 +307,13 @@ def show_command(options: argparse.Namespace) -> int:
     shown: Position | Sowing = position
     for column in options.play:
         shown, position = position.sow(column), position.play(column)
+    written = [place for place in (options.svg, options.png) if place is not None]
+    if len({os.path.realpath(place) for place in written}) < len(written):
+        raise ArgumentValueError(
+            f"--png is {options.png!r}, which is the file of --svg too",
+            field="png",
+            value=options.png,
+        )
     try:
         if options.svg is not None:
             write_svg(shown, options.svg)
@@ -318,6 +325,8 @@ def show_command(options: argparse.Namespace) -> int:
         return FAILED
     print(position)
     print(position.to_text())
+    for place in written:
+        print(f"wrote {place}")
     return 0
 
 

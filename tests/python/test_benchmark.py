@@ -616,6 +616,12 @@ def test_the_command(tmp_path: Path, card: ReportCard) -> None:
     for arguments, message in (
         (("--card", file, "--against", "nobody"), "card is 'nobody', expected a file or one of"),
         (("--card", tmp_path / "mine.py"), "this is no report card"),
+        (("--card", file, "--part", "2x6"), "--part does not go with --card"),
+        (("--card", file, "--small"), "--small does not go with --card"),
+        (("--card", file, "--name", "x"), "--name does not go with --card"),
+        (("--card", file, "--threads", 0), "--threads does not go with --card"),
+        (("--card", file, "--ray", "auto"), "--ray does not go with --card"),
+        (("--card", file, "--out", "x"), "--out does not go with --card"),
         (("--player", "nobody"), "expected random"),
         (("--player", "none.py:policy"), "there is no file"),
         (("--player", "greedy", "--part", "3x3"), "parts has '3x3'"),

@@ -128,6 +128,20 @@ def test_an_interrupted_simulation_sums_up_the_games_finished() -> None:
     assert json.loads(out)["games"] > 0
 
 
+def test_show_says_what_it_wrote(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    words = ["show", "--columns", "6", "--svg", "a.svg", "--png"]
+    assert main([*words, "a.png"]) == 0
+    assert capsys.readouterr().out.endswith("S 0-0 0\nwrote a.svg\nwrote a.png\n")
+    for same in ("b", "./b"):
+        assert main(["show", "--columns", "6", "--svg", "b", "--png", same]) == 2
+        told = capsys.readouterr().err
+        assert f"--png is {same!r}, which is the file of --svg too" in told
+    assert {path.name for path in tmp_path.iterdir()} == {"a.svg", "a.png"}
+
+
 def test_show_and_perft(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["show", "--columns", "6", "--play", "0"]) == 0
     position = ed.Position.start(ed.Ruleset(columns=6)).play(0)
