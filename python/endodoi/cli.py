@@ -19,6 +19,7 @@ from endodoi.command_options import (
     check_picture,
     on_ray,
     position_of,
+    refuse_same,
     rules_parser,
     ruleset_of,
 )
@@ -307,13 +308,9 @@ def show_command(options: argparse.Namespace) -> int:
     shown: Position | Sowing = position
     for column in options.play:
         shown, position = position.sow(column), position.play(column)
-    written = [place for place in (options.svg, options.png) if place is not None]
-    if len({os.path.realpath(place) for place in written}) < len(written):
-        raise ArgumentValueError(
-            f"--png is {options.png!r}, which is the file of --svg too",
-            field="png",
-            value=options.png,
-        )
+    both = {"svg": options.svg, "png": options.png}
+    written = {name: place for name, place in both.items() if place is not None}
+    refuse_same(written)
     try:
         if options.svg is not None:
             write_svg(shown, options.svg)
@@ -325,7 +322,7 @@ def show_command(options: argparse.Namespace) -> int:
         return FAILED
     print(position)
     print(position.to_text())
-    for place in written:
+    for place in written.values():
         print(f"wrote {place}")
     return 0
 

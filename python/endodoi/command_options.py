@@ -26,6 +26,7 @@ __all__ = [
     "on_ray",
     "openings_of",
     "position_of",
+    "refuse_same",
     "rules_parser",
     "ruleset_of",
 ]
@@ -163,3 +164,22 @@ def check_picture(path: str, games: str | None) -> None:
         raise ArgumentValueError(
             f"--plot is {path!r}, which is the file of --out too", field="plot", value=path
         )
+
+
+def refuse_same(places: dict[str, str]) -> None:
+    """Refuse forms that would go to one file.
+
+    Raises
+    ------
+    ArgumentValueError
+        If two have the same place.
+    """
+    seen: dict[str, str] = {}
+    for name, place in places.items():
+        other = seen.setdefault(os.path.realpath(place), name)
+        if other != name:
+            raise ArgumentValueError(
+                f"--{name} is {place!r}, which is the file of --{other} too",
+                field=name,
+                value=place,
+            )

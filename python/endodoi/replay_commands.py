@@ -8,6 +8,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from endodoi.command_options import refuse_same
 from endodoi.errors import ArgumentValueError
 from endodoi.places import check_place
 from endodoi.replays import MOST_GAMES, Replay, records_of
@@ -59,6 +60,7 @@ def replay_command(options: argparse.Namespace) -> int:
     places = {name: place for name, place in places.items() if place is not None}
     if not places:
         raise ArgumentValueError("nothing to write: give --html, --svg or --gif", field="html")
+    refuse_same(places)
     try:
         for place in places.values():
             check_place(place)

@@ -240,6 +240,7 @@ def test_the_command_writes_what_is_asked_for(
     assert film.read_text() == ed.replay(records[1]).svg()
     for arguments, reason in [
         ((file,), "--html, --svg or --gif"),
+        ((file, "--html", page, "--svg", page), "--svg is .*, which is the file of --html too"),
         ((file, "--svg", film), "has 3 games, but a picture shows one"),
         ((file, "--game", 0, "--html", page), "game is 0, expected 1 or more"),
         ((file, "--game", 4, "--html", page), "game is 4, but .* has 3"),
@@ -263,7 +264,7 @@ def test_a_position_is_drawn_into_files(tmp_path: Path, capsys: pytest.CaptureFi
     assert status == 0
     before = ed.Position.start(ed.Ruleset(columns=6)).play(2)
     after = before.play(0)
-    assert out == f"{after}\n{after.to_text()}\n"
+    assert out == f"{after}\n{after.to_text()}\nwrote {svg}\nwrote {png}\n"
     assert svg.read_text() == before.sow(0)._repr_svg_()
     image: Any = pytest.importorskip("PIL.Image")
     with image.open(png) as picture:
