@@ -476,7 +476,7 @@ def test_a_file_is_written_by_one_simulation_at_a_time(tmp_path: Path) -> None:
 
     def again(views: npt.NDArray[Any], masks: npt.NDArray[Any]) -> npt.NDArray[Any]:
         if not refusals:
-            with pytest.raises(BlockingIOError, match="by another simulation") as info:
+            with pytest.raises(BlockingIOError, match="another process is at work here") as info:
                 simulate(7, ruleset=SIX, out=file)
             refusals.append(info.value)
         return lowest(views, masks)

@@ -1,4 +1,4 @@
-"""Settings of the libraries, made before they are imported.
+"""Settings of the libraries, made before they are imported, and the end of what they start.
 
 They leave the home folder alone, and small networks to one thread.
 """
@@ -8,6 +8,12 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 HOME = Path(sys.prefix) / "home"
 HOME.mkdir(exist_ok=True)
@@ -15,3 +21,11 @@ os.environ["HOME"] = str(HOME)
 os.environ["OMP_NUM_THREADS"] = "1"
 os.environ["RAY_AUTH_MODE"] = "disabled"
 os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _no_session_of_ray_stays() -> Iterator[None]:
+    """End the session of Ray that a program or a page has begun: others start their own."""
+    yield
+    if (ray := sys.modules.get("ray")) is not None:
+        ray.shutdown()
