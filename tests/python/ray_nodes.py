@@ -32,10 +32,10 @@ def two_nodes() -> Iterator[Cluster]:
             },
         },
     )
-    cluster.add_node(num_cpus=1)
-    ray.init(address=cluster.address, log_to_driver=False)
-    cluster.wait_for_nodes()
     try:
+        cluster.add_node(num_cpus=1)
+        ray.init(address=cluster.address, log_to_driver=False)
+        cluster.wait_for_nodes()
         yield cluster
     finally:
         ray.shutdown()
