@@ -164,7 +164,7 @@ def play_suite(
         rest = [part for part in selected if part.name not in found]
         total = sum(size.games * len(part.opponents()) for part in rest)
         with Progress(total, progress) as shown:
-            tell, done = shown.function or (lambda _finished: None), 0
+            tell, done = shown.tell, 0
             for part in rest:
                 try:
                     found[part.name] = play_part(

@@ -10,15 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 from endodoi.benchmark import Place, file_digests, play_suite, read_player
 from endodoi.benchmark_suite import load_suite
-from endodoi.command_line import INTERRUPTED, kept_by
+from endodoi.command_line import INTERRUPTED, kept_by, printable
 from endodoi.command_options import add_ray, add_threads, on_ray
 from endodoi.errors import ArenaError, ArgumentValueError
 from endodoi.player_files import load_player
 from endodoi.report_card import ReportCard, stored_cards
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from endodoi.command_line import Commands
 
 __all__ = ["add_benchmark"]
@@ -38,25 +36,16 @@ players whose cards come with the package. With --out boards that are finished a
 """
 
 
-def add_benchmark(commands: Commands, printable: Callable[[str], str]) -> None:
-    """Add the command that plays the benchmark suite.
-
-    Parameters
-    ----------
-    commands
-        Where it is added.
-    printable
-        What makes a text fit for the output.
-    """
+def add_benchmark(commands: Commands) -> None:
+    """Add the command that plays the benchmark suite."""
     parser = commands.add_parser(
         "benchmark",
         help="measure a player by the fixed suite and print its report card",
         description="Plays the benchmark suite, a fixed set of boards, opponents and positions, "
         "and prints a report card that can be compared with those of others.",
         epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.set_defaults(run=lambda options: benchmark_command(options, printable))
+    parser.set_defaults(run=benchmark_command)
     what = parser.add_mutually_exclusive_group(required=True)
     what.add_argument(
         "--player",
@@ -86,7 +75,7 @@ def add_benchmark(commands: Commands, printable: Callable[[str], str]) -> None:
     form.add_argument("--markdown", action="store_true", help="print it as Markdown")
 
 
-def benchmark_command(options: argparse.Namespace, printable: Callable[[str], str]) -> int:
+def benchmark_command(options: argparse.Namespace) -> int:
     """Print the card of a player; after a Ctrl-C, that of the boards finished."""
     if options.card is not None:
         refuse_playing(options)

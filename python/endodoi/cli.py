@@ -153,7 +153,7 @@ def make_parser() -> argparse.ArgumentParser:
     add_solve(commands, rules)
     add_regret(commands, rules)
     add_arena(commands, rules)
-    add_benchmark(commands, printable)
+    add_benchmark(commands)
     add_matches(commands, rules)
     add_tables(commands, rules)
     add_studies(commands)

@@ -76,6 +76,11 @@ class Progress:
         elif wanted and (progress is True or on_terminal()):
             self.function = self.show_line
 
+    @property
+    def tell(self) -> Callable[[int], object]:
+        """What is told the games finished; it does nothing where nothing is shown."""
+        return self.function or (lambda _finished: None)
+
     def is_due(self, seconds: float) -> bool:
         """Tell whether it is time for the next update."""
         now = time.monotonic()

@@ -126,7 +126,7 @@ def tournament(
     threads = threads_of_task(num_threads)
     match = Match(plan, told_of(plan, carried), pairs_of_task(plan, pairs_per_task), threads)
     with Progress(plan.games * len(plan.pairings), progress) as shown:
-        tell = shown.function or (lambda _finished: None)
+        tell = shown.tell
         if out is None:
             return match.play(None, tell, address)
         with Folder(out, plan.settings) as folder:

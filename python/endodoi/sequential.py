@@ -112,7 +112,7 @@ def sprt(
     told = Evidence(test)
     pair, pairs = 0, plan.games // 2
     with Progress(plan.games, progress) as shown:
-        tell = shown.function or (lambda _finished: None)
+        tell = shown.tell
         while pair < pairs and not told.decided:
             # What is played beyond the decision is in vain: a quarter at most, after the start.
             last = min(pair + max(FIRST_PAIRS, min(pair // 4, MOST_PAIRS)), pairs)

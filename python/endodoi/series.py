@@ -231,7 +231,7 @@ def match(
     )
     series = Series(plan.names, wins)
     with Progress(max_games, progress) as shown:
-        tell = shown.function or (lambda _finished: None)
+        tell = shown.tell
         while series.winner is None and len(series.games) < plan.games:
             pair = len(series.games) // 2
             # No more than are surely needed, unless one of a pair is.

@@ -340,7 +340,7 @@ def run(
     # Refuses a number of threads before there is a folder.
     plan.play([], num_threads=num_threads)
     with Progress(plan.games * len(plan.pairings), progress) as shown:
-        tell = shown.function or (lambda _finished: None)
+        tell = shown.tell
         if out is None:
             return play_rest(plan, None, num_threads=num_threads, tell=tell)
         with Folder(out, plan.settings) as folder:
