@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
 from pathlib import Path
@@ -17,6 +16,8 @@ from endodoi.player_files import load_player
 from endodoi.report_card import ReportCard, stored_cards
 
 if TYPE_CHECKING:
+    import argparse
+
     from endodoi.command_line import Commands
 
 __all__ = ["add_benchmark"]
