@@ -15,7 +15,7 @@ from endodoi.errors import ArgumentValueError, TrainError
 from endodoi.numbers_given import check_range
 from endodoi.ray_cluster import session
 from endodoi.ray_fleet import Fleet
-from endodoi.training import TrainResult, draw_result, option_words, watch_program
+from endodoi.training import TrainResult, draw_result, option_words, start_file, watch_program
 from endodoi.training_progress import shown_by
 
 if TYPE_CHECKING:
@@ -46,6 +46,7 @@ def train(
     steps: int | None = None,
     games: int | None = None,
     seed: int | None = None,
+    start: str | os.PathLike[str] | None = None,
     settings: Mapping[str, Any] | None = None,
     out: str | os.PathLike[str] | None = None,
     resume: str | os.PathLike[str] | None = None,
@@ -69,8 +70,8 @@ def train(
 
     Parameters
     ----------
-    config, learner, variant, columns, seeds_per_pit, minutes, steps, games, seed, settings, \
-resume, progress, plot
+    config, learner, variant, columns, seeds_per_pit, minutes, steps, games, seed, start, \
+settings, resume, progress, plot
         As in `endodoi.train`.
     out : path, optional
         Folder of the run, on this machine; ``runs/ray-NUMBER`` by default.
@@ -112,6 +113,7 @@ resume, progress, plot
         "steps": steps,
         "games": games,
         "seed": seed,
+        "start": start_file(start),
     }
     shown = shown_by(progress)
     words = option_words(values, settings, progress, shown)

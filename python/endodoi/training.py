@@ -21,11 +21,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from endodoi._core import shipped_names
 from endodoi.errors import ArgumentTypeError, MissingExtraError, TrainError
 from endodoi.frames import pandas_frame, polars_frame
 from endodoi.learning_curve import draw_learning_curve, read_metrics
 from endodoi.policies import Agent
 from endodoi.report import write_report
+from endodoi.shipped import FOLDER
 from endodoi.training_progress import Shown, shown_by
 
 if TYPE_CHECKING:
@@ -170,6 +172,7 @@ def train(
     games: int | None = None,
     seed: int | None = None,
     workers: int | None = None,
+    start: str | os.PathLike[str] | None = None,
     settings: Mapping[str, Any] | None = None,
     out: str | os.PathLike[str] | None = None,
     resume: str | os.PathLike[str] | None = None,
@@ -197,6 +200,10 @@ def train(
         Seed of the first weights, of self-play and of the batches.
     workers : int, optional
         Threads; 0 takes one for every core.
+    start : path or str, optional
+        Start from the weights of an agent, not from random ones: its file, the folder of its run,
+        or the name of a shipped one. Its learner and the widths of its network are the defaults
+        then. An agent of learner ``"gumbel"`` may be of another size of board.
     settings : mapping, optional
         Any other settings of docs/trainer.md, as ``{"optimiser.batch": 256}`` or
         ``{"optimiser": {"batch": 256}}``.
@@ -242,6 +249,7 @@ def train(
         "games": games,
         "seed": seed,
         "workers": workers,
+        "start": start_file(start),
         "out": out,
         "resume": resume,
     }
@@ -250,6 +258,13 @@ def train(
     if plot:
         draw_result(result)
     return result
+
+
+def start_file(start: str | os.PathLike[str] | None) -> str | None:
+    """Return where the agent is that a run starts from: the file of a shipped one for its name."""
+    if start is None or Path(start).exists():
+        return None if start is None else os.fspath(start)
+    return str(FOLDER / f"{start}.safetensors") if start in shipped_names() else os.fspath(start)
 
 
 def option_words(

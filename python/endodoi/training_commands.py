@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from endodoi.errors import MissingExtraError
 from endodoi.learning_curve import draw_learning_curve
 from endodoi.report import write_report
-from endodoi.training import run_trainer
+from endodoi.training import run_trainer, start_file
 
 if TYPE_CHECKING:
     import argparse
@@ -29,10 +29,11 @@ OPTIONS = {
     "minutes": "minutes of training (default 5)",
     "seed": "seed of the run",
     "workers": "threads; 0 takes one for every core",
+    "start": "start from the weights of this agent: file, run or shipped name",
     "out": "folder of the run (default: runs/VARIANT-2xC-NUMBER)",
     "resume": "go on with the run of this folder",
 }
-PLACES = {"config": "FILE", "out": "FOLDER", "resume": "RUN"}
+PLACES = {"config": "FILE", "start": "AGENT", "out": "FOLDER", "resume": "RUN"}
 
 TRAIN_EXAMPLES = """\
 examples:
@@ -40,6 +41,7 @@ examples:
   endodoi train --variant en-gehe --columns 50 --minutes 30 --seed 7 --out runs/seven
   endodoi train --config x.toml --set optimiser.batch=256
   endodoi train --resume runs/seven --minutes 60
+  endodoi train --start runs/ten --columns 20 --minutes 10
 
 The agent is a player then: endodoi simulate --south agent:runs/seven. `endodoi doctor` tells
 whether the trainer is there, `endodoi-train --help` all that it takes.
@@ -88,6 +90,7 @@ def add_training(commands: Commands) -> None:
 def train_command(options: argparse.Namespace) -> int:
     """Train an agent, draw its learning curve and write its report."""
     given = {name: getattr(options, name) for name in OPTIONS}
+    given["start"] = start_file(given["start"])
     if options.ray is not None:
         result = train_on_cluster(options, given)
     else:

@@ -85,6 +85,9 @@ struct SettingArgs {
     learner: Option<Learner>,
     #[command(flatten)]
     rules: RulesArgs,
+    /// Start from the weights of this agent: its file, or the folder of its run
+    #[arg(long, value_name = "AGENT")]
+    start: Option<String>,
     /// Minutes of training
     #[arg(long)]
     minutes: Option<f64>,
@@ -138,7 +141,7 @@ struct RunArgs {
     #[arg(
         long,
         value_name = "RUN",
-        conflicts_with_all = ["config", "learner", "variant", "columns", "seeds_per_pit", "seed"]
+        conflicts_with_all = ["config", "learner", "variant", "columns", "seeds_per_pit", "seed", "start"]
     )]
     resume: Option<PathBuf>,
 }
@@ -281,7 +284,7 @@ impl ShownArgs {
 impl SettingArgs {
     /// Refuses settings that a run that goes on cannot change.
     fn check_resumed(&self) -> Result<(), TrainError> {
-        for key in ["seed", "ruleset", "network", "learner"] {
+        for key in ["seed", "ruleset", "network", "learner", "start"] {
             if self.settings.iter().any(|table| table.contains_key(key)) {
                 return Err(TrainError::Setting {
                     field: "--set",
@@ -298,12 +301,13 @@ impl SettingArgs {
     fn of_run(&self, file: &Path) -> Result<Config, TrainError> {
         let before = Config::load(Some(file), toml::Table::new())?;
         let from = self.config.as_deref().unwrap_or(file);
-        let now = Config::load(Some(from), self.table())?;
+        let now = before.reload(Some(from), self.table())?;
         let same = [
             ("learner", before.learner == now.learner),
             ("seed", before.seed == now.seed),
             ("ruleset", before.ruleset == now.ruleset),
             ("network", before.shape() == now.shape()),
+            ("start", before.start == now.start),
         ];
         match same.into_iter().find(|&(_, same)| !same) {
             Some((key, _)) => Err(TrainError::Setting {
@@ -340,6 +344,7 @@ impl SettingArgs {
         let learner = self.learner.map(|learner| learner.name().into());
         put(&mut table, "learner", learner);
         put(&mut table, "seed", self.seed.map(whole));
+        put(&mut table, "start", self.start.clone().map(Into::into));
         put(&mut table, "workers", self.workers.map(|n| whole(n as u64)));
         if let Some(games) = self.final_games {
             let mut evaluation = toml::Table::new();
@@ -366,7 +371,7 @@ fn train(args: &RunArgs) -> Result<(), TrainError> {
         let file = path.join("config.toml");
         Run::resume(Config::load(Some(&file), given.table())?, path)?
     } else {
-        let config = Config::load(given.config.as_deref(), given.table())?;
+        let config = Config::begin(given.config.as_deref(), given.table())?;
         let path = args.out.clone();
         let path = path.unwrap_or_else(|| RunFolder::free_name(&config));
         Run::start(config, &path)?
@@ -383,7 +388,7 @@ fn learn(args: &LearnArgs) -> Result<(), TrainError> {
     let mut run = if file.exists() {
         Run::resume(given.of_run(&file)?, path)?
     } else {
-        let config = Config::load(given.config.as_deref(), given.table())?;
+        let config = Config::begin(given.config.as_deref(), given.table())?;
         Run::start(config, path)?
     };
     run.learn_from_queue()?;

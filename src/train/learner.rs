@@ -82,12 +82,17 @@ pub struct LearnerState {
 }
 
 impl LearnerState {
-    /// Returns the state before the first step.
+    /// Returns the state before the first step: the weights of the agent that the settings start
+    /// from, else random ones.
     ///
     /// # Errors
-    /// [`TrainError::Weights`] of a network width out of range.
+    /// [`TrainError::Weights`] of a network width out of range, [`TrainError::Setting`] of an agent
+    /// that cannot be started from.
     pub fn start(config: &Config) -> Result<LearnerState, TrainError> {
-        let weights = Weights::random(config.shape(), config.seed)?;
+        let weights = match config.start_agent()? {
+            Some(agent) => agent.weights,
+            None => Weights::random(config.shape(), config.seed)?,
+        };
         let zeros = |tensor: &NamedTensor| NamedTensor {
             data: vec![0.0; tensor.data.len()],
             ..tensor.clone()

@@ -30,7 +30,7 @@ impl Parts {
     /// Returns the parts of a run that begins.
     ///
     /// # Errors
-    /// [`TrainError::Weights`] of a network width out of range.
+    /// As [`LearnerState::start`].
     pub(super) fn start(config: &Config) -> Result<Parts, TrainError> {
         Ok(Parts {
             counters: Counters::default(),

@@ -7,6 +7,7 @@ import json
 import pickle
 import re
 import shlex
+import shutil
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,6 +16,7 @@ import pytest
 import endodoi as ed
 from endodoi import policies
 from endodoi.cli import main
+from endodoi.shipped import FOLDER
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -147,3 +149,47 @@ def test_a_run_goes_on_where_it_stopped(result: ed.TrainResult, tmp_path: Path) 
     assert again.load().metadata["step"] == 5
     with pytest.raises(ed.TrainError, match="failed with status"):
         ed.train(resume=tmp_path)
+
+
+def network_of(agent: Path) -> Any:
+    """Return the shape of the network in an agent's file."""
+    data = agent.read_bytes()
+    header = json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")])
+    return json.loads(header["__metadata__"]["endodoi"])["agent"]["network"]
+
+
+def test_a_run_on_another_size_starts_from_an_agent(
+    result: ed.TrainResult, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = tmp_path / "small.toml"
+    lines = CONFIG.replace("channels = 4", "").replace("blocks = 1", "")
+    config.write_text(lines.replace("policy_units = 4", "").replace("value_units = 4", ""))
+    options: dict[str, Any] = {"columns": 4, "steps": 2, "workers": 1, "progress": False}
+    grown = ed.train(config, start=result.run, out=tmp_path / "grown", plot=False, **options)
+    assert network_of(grown.agent) == network_of(result.agent)
+    assert grown.load().metadata["ruleset"] == ed.Ruleset(columns=4)
+    # A shipped agent by its name, unless there is a file or folder of that name.
+    with pytest.raises(ed.TrainError, match="failed with status 2"):
+        ed.train(start="en-dodoi-2x6", out=tmp_path / "other", **options)
+    monkeypatch.chdir(tmp_path)
+    shutil.copytree(result.run, tmp_path / "en-dodoi-2x6")
+    again = ed.train(config, start="en-dodoi-2x6", out=tmp_path / "mine", plot=False, **options)
+    assert network_of(again.agent) == network_of(result.agent)
+
+
+def test_a_shipped_agent_is_trained_on(tmp_path: Path) -> None:
+    options: dict[str, Any] = {"evaluation.every": 0, "evaluation.final_games": 0}
+    options |= {"replay.minimum": 100, "selfplay.games": 4, "selfplay.plies": 4}
+    trained = ed.train(
+        columns=6,
+        seeds_per_pit=3,
+        steps=2,
+        workers=1,
+        start="en-dodoi-2x6",
+        settings=options,
+        out=tmp_path / "run",
+        progress=False,
+        plot=False,
+    )
+    assert trained.load().metadata["learner"] == "value"
+    assert network_of(trained.agent) == network_of(FOLDER / "en-dodoi-2x6.safetensors")

@@ -5,6 +5,7 @@
 //! `docs/trainer.md` holds the table of all settings with units and ranges.
 
 mod ranges;
+mod start;
 mod text;
 
 pub(super) use text::merge;
@@ -31,6 +32,10 @@ pub struct Config {
     pub workers: usize,
     /// What the networks are trained on.
     pub device: Device,
+    /// The agent whose weights the run starts from: a file, or the folder of a run. Random ones
+    /// without.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub start: Option<String>,
     /// The rules.
     pub ruleset: Ruleset,
     /// When training ends.
@@ -297,6 +302,7 @@ impl Config {
             seed: 0,
             workers: 0,
             device: Device::Cpu,
+            start: None,
             ruleset,
             budget: BudgetConfig {
                 minutes: Some(5.0),

@@ -36,6 +36,14 @@ impl Config {
             None => toml::Table::new(),
         };
         merge(&mut given, options);
+        Config::load_table(file, given)
+    }
+
+    /// Fills in the defaults of the settings that `given` leaves out; `file` is named in errors.
+    pub(super) fn load_table(
+        file: Option<&Path>,
+        mut given: toml::Table,
+    ) -> Result<Config, TrainError> {
         let path = file.map_or_else(|| PathBuf::from("of the command line"), Path::to_path_buf);
         let refuse = |message: String| TrainError::Config {
             path: path.clone(),
@@ -154,7 +162,7 @@ fn tidy(error: &toml::de::Error) -> String {
     }
 }
 
-fn read_table(path: &Path) -> Result<toml::Table, TrainError> {
+pub(super) fn read_table(path: &Path) -> Result<toml::Table, TrainError> {
     let refuse = |message: String| TrainError::Config {
         path: path.to_path_buf(),
         message,
