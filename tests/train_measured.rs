@@ -13,7 +13,9 @@ use std::sync::atomic::AtomicBool;
 
 use endodoi::policy::agent_file::AgentFile;
 use endodoi::policy::{Agent, AgentSearch};
+use endodoi::train::background::Background;
 use endodoi::train::config::Config;
+use endodoi::train::folder::RunFolder;
 use endodoi::train::metrics::{Best, Merit};
 use endodoi::train::progress::{Progress, Show};
 use endodoi::train::run::{Ending, Run};
@@ -44,6 +46,27 @@ fn reports(path: &Path) -> Vec<Value> {
 fn record(path: &Path) -> Best {
     let bytes = fs::read(path.join("best.json")).expect("written");
     serde_json::from_slice(&bytes).expect("JSON")
+}
+
+#[test]
+fn a_measurement_takes_one_thread_while_it_lasts() {
+    let folder = tempfile::tempdir().expect("folder");
+    let config = config(1);
+    let run = RunFolder::create(&folder.path().join("run"), &config).expect("created");
+    let mut background = Background::start(&config, &run);
+    // The positions of the regret are solved at first.
+    let unasked = AtomicBool::new(false);
+    background.wait_unless(&unasked).expect("solved");
+    assert_eq!(background.threads(), 0);
+    let mut without = config.clone();
+    without.evaluation.every = 0.0;
+    assert_eq!(Background::start(&without, &run).threads(), 0);
+
+    let mut long = config;
+    long.ruleset = rules(5);
+    long.evaluation.regret_positions = 100_000;
+    let run = RunFolder::create(&folder.path().join("long"), &long).expect("created");
+    assert_eq!(Background::start(&long, &run).threads(), 1);
 }
 
 #[test]

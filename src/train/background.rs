@@ -124,6 +124,11 @@ impl Background {
         })));
     }
 
+    /// Returns the threads at work now, 0 or 1: a measurement beside training has one.
+    pub fn threads(&self) -> usize {
+        usize::from(self.running.is_some() && !self.has_ended())
+    }
+
     /// Returns what was found if a measurement has ended; after one that failed there are no more.
     ///
     /// # Errors

@@ -218,7 +218,9 @@ impl Run {
         let mut background = Background::start(&self.config, &self.folder);
         let before = self.counters.iteration;
         while self.progress() < 1.0 && !stop.load(Ordering::Relaxed) {
-            self.iterate(&mut since)?;
+            // What measures takes the place of one that trains.
+            let threads = self.threads().saturating_sub(background.threads()).max(1);
+            self.iterate(threads, &mut since)?;
             self.serve_queue(&mut out)?;
             if background.is_due() {
                 background.measure(self.job(self.seconds()), 1);
@@ -283,12 +285,13 @@ impl Run {
         optimiser.learning_rate * (optimiser.final_rate + (1.0 - optimiser.final_rate) * cosine)
     }
 
-    /// Plays and learns for one iteration and publishes the weights.
-    fn iterate(&mut self, since: &mut Since) -> Result<(), TrainError> {
+    /// Plays and learns for one iteration on some threads and publishes the weights.
+    fn iterate(&mut self, threads: usize, since: &mut Since) -> Result<(), TrainError> {
         let steps = self.steps_due();
         let progress = self.progress();
         let rate = self.rate_at(progress);
-        let (losses, mut played) = self.run_side_by_side(steps, rate, progress, since)?;
+        let (losses, mut played) =
+            self.run_side_by_side(steps, rate, (threads, progress), since)?;
         played.extend(self.take_chunk()?);
         if played.is_empty() && steps == 0 {
             queued::wait_a_moment();
@@ -342,7 +345,7 @@ impl Run {
         &mut self,
         steps: u64,
         rate: f64,
-        progress: f64,
+        (threads, progress): (usize, f64),
         since: &mut Since,
     ) -> Result<(Losses, Vec<Played>), TrainError> {
         let (learner, replay, weights) = (&mut self.learner, &self.replay, &self.weights);
@@ -354,7 +357,6 @@ impl Run {
             *result = learner.learn(replay, steps, rate);
             *seconds += begun.elapsed().as_secs_f64();
         });
-        let threads = self.config.threads();
         let at = (weights, progress);
         let played = play_all(&mut self.groups, at, threads, Some(learn))?;
         Ok((learnt?, played))
