@@ -1,7 +1,7 @@
 """What the choices of a learner are worth on 2x6, for docs/trainer.md.
 
     python tests/benches/ablation.py gumbel --games 1500 --seeds 1 2 3 --out runs/gumbel
-    python tests/benches/ablation.py value --games 150000 --seeds 1 2 3 --out runs/value
+    python tests/benches/ablation.py value --games 45000 --seeds 1 2 3 --out runs/value
 
 Trains an agent with the defaults and with one setting changed at a time, by the same number of
 games and with each seed, on one thread. Then every agent chooses in the 500 solved positions of the
