@@ -93,33 +93,61 @@ class Loader(importlib.machinery.SourceFileLoader):
         """Run the text with imports that see its folder first."""
         folder = module.__name__.partition(".")[0]
         importer = "" if self.is_package(module.__name__) else module.__name__
-        own = partial(import_beside, folder, importer)
+        own = Imports(folder, importer)
         setattr(module, DIGEST, digest_of_text(self.get_source(module.__name__) or ""))
         vars(module)["__builtins__"] = {**vars(builtins), "__import__": own}
         super().exec_module(module)
 
 
-def import_beside(  # noqa: PLR0917 - as ``__import__`` is called
-    folder: str,
-    importer: str,
-    name: str,
-    global_names: Mapping[str, object] | None = None,
-    local_names: Mapping[str, object] | None = None,
-    fromlist: Sequence[str] | None = (),
-    level: int = 0,
-) -> ModuleType:
-    """Import a module of the folder if there is one of this name, as ``import`` does.
+class Imports:
+    """The imports of a file, which see its folder first; they are called as ``__import__`` is.
 
     A file that has the name of a library gets the library.
+
+    Parameters
+    ----------
+    folder : str
+        The name of the package of the folder.
+    importer : str
+        The name of the file's module; empty for a package.
     """
-    first = f"{folder}.{name.partition('.')[0]}"
-    if level == 0 and first != importer and is_there(first):
-        module = importlib.import_module(f"{folder}.{name}")
-        if not fromlist:
-            return sys.modules[first]
-        names = list(fromlist)
-        return builtins.__import__(module.__name__, global_names, local_names, names, 0)
-    return builtins.__import__(name, global_names, local_names, fromlist or (), level)
+
+    def __init__(self, folder: str, importer: str) -> None:
+        self.folder = folder
+        self.importer = importer
+        #: What the file imports as ``importlib``.
+        self.library = ModuleType("importlib", importlib.__doc__)
+        vars(self.library).update(
+            import_module=self.import_module, __getattr__=partial(getattr, importlib)
+        )
+
+    def beside(self, name: str) -> str | None:
+        """Return the full name of a module of the folder, None where there is none."""
+        first = f"{self.folder}.{name.partition('.')[0]}"
+        return f"{self.folder}.{name}" if first != self.importer and is_there(first) else None
+
+    def import_module(self, name: str, package: str | None = None) -> ModuleType:
+        """Import a module as `importlib.import_module` does."""
+        beside = None if name.startswith(".") else self.beside(name)
+        return importlib.import_module(name if beside is None else beside, package)
+
+    def __call__(
+        self,
+        name: str,
+        global_names: Mapping[str, object] | None = None,
+        local_names: Mapping[str, object] | None = None,
+        fromlist: Sequence[str] | None = (),
+        level: int = 0,
+    ) -> ModuleType:
+        """Import a module as ``import`` does."""
+        beside = self.beside(name) if level == 0 else None
+        if beside is None:
+            found = builtins.__import__(name, global_names, local_names, fromlist or (), level)
+            return self.library if found is importlib else found
+        importlib.import_module(beside)
+        if fromlist:
+            return builtins.__import__(beside, global_names, local_names, list(fromlist), 0)
+        return sys.modules[f"{self.folder}.{name.partition('.')[0]}"]
 
 
 def is_there(name: str) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import importlib
 import json
 import subprocess
 import sys
@@ -44,6 +45,19 @@ def chosen(text: str) -> list[int]:
         "def policy(v, m):\n    import deep.inside\n    return deep.inside.pick(m)\n",
         "def policy(v, m):\n    import deep.inside as other\n    return other.pick(m)\n",
         "from deep import inside\ndef policy(v, m):\n    return inside.pick(m)\n",
+        (
+            "import importlib\npick = importlib.import_module('helper').pick\n"
+            "def policy(v, m):\n    return pick(m)\n"
+        ),
+        (
+            "import importlib.util\ndef policy(v, m):\n"
+            "    return importlib.import_module('deep.inside').pick(m)\n"
+        ),
+        (
+            "def policy(v, m):\n    from importlib import import_module\n"
+            "    return import_module('.inside', import_module('deep').__name__).pick(m)\n"
+        ),
+        "def policy(v, m):\n    return __import__('deep.inside').inside.pick(m)\n",
     ],
 )
 def test_two_files_have_helpers_of_one_name(tmp_path: Path, importing: str) -> None:
@@ -74,6 +88,22 @@ def test_a_file_has_the_name_of_a_library(tmp_path: Path) -> None:
     line += ["--players", "numpy/numpy.py:policy", "greedy", "--out", "out"]
     done = subprocess.run(line, capture_output=True, text=True, check=False, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
+
+
+def test_a_file_sees_the_rest_of_importlib_as_it_is(tmp_path: Path) -> None:
+    text = (
+        "import importlib.metadata as found, importlib, json\n"
+        "from importlib import *\n"
+        "assert found is importlib.metadata\n"
+        "assert importlib.import_module('json') is import_module('json') is reload(json) is json\n"
+        "assert importlib.util.find_spec('json').name == 'json'\n"
+        "def policy(v, m):\n    return m.argmax(axis=1)\n"
+    )
+    assert chosen(write(tmp_path / "bot.py", text) + ":policy") == [1, 0]
+    assert sys.modules["importlib"] is importlib
+    nowhere = "import importlib\ndef f(v, m):\n    importlib.import_module('nowhere_at_all')\n"
+    with pytest.raises(ModuleNotFoundError, match="No module named 'nowhere_at_all'"):
+        chosen(write(tmp_path / "other.py", nowhere) + ":f")
 
 
 def test_a_file_defines_classes_that_look_their_module_up(tmp_path: Path) -> None:
