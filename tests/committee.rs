@@ -284,28 +284,84 @@ fn specifications_are_read_and_written() {
     );
 }
 
+/// Each message names the member that is wrong, and what is wrong with it.
 #[test]
 fn what_is_no_committee_is_refused() {
-    for text in [
-        "committee",
-        "committee:",
-        "committee:greedy+",
-        "committee:+greedy",
-        "committee:0xgreedy",
-        "committee:101xgreedy",
-        "committee:60xgreedy+60xrandom",
-        "committee:20x{committee:20xgreedy}",
-        "committee:0*greedy",
-        "committee:-1*greedy",
-        "committee:1e9*greedy",
-        "committee:{greedy",
-        "committee:greedy}",
-        "committee:{committee:{committee:{committee:{committee:greedy}}}}",
-        "committee:nobody",
+    for (text, fault) in [
+        ("committee:", "member 0 is \"\": it names no player"),
+        ("committee:greedy+", "member 1 is \"\": it names no player"),
+        ("committee:+greedy", "member 0 is \"\": it names no player"),
+        ("committee:8x", "member 0 is \"8x\": it names no player"),
+        ("committee:2*", "member 0 is \"2*\": it names no player"),
+        (
+            "committee:greedy+2x3*{}",
+            "member 1 is \"2x3*{}\": it names no player",
+        ),
+        (
+            "committee:0xgreedy",
+            "member 0 is \"0xgreedy\": it is there 0 times, expected 1 to 100",
+        ),
+        (
+            "committee:101xgreedy",
+            "member 0 is \"101xgreedy\": it is there 101 times, expected 1 to 100",
+        ),
+        (
+            "committee:60xgreedy+60xrandom",
+            "120 members, expected 1 to 100",
+        ),
+        (
+            "committee:20x{committee:20xgreedy}",
+            "400 members, expected 1 to 100",
+        ),
+        (
+            "committee:0*greedy",
+            "member 0 is \"0*greedy\": its weight is 0, expected 0.000001 to 1000000",
+        ),
+        (
+            "committee:-1*greedy",
+            "member 0 is \"-1*greedy\": its weight is -1, expected 0.000001 to 1000000",
+        ),
+        (
+            "committee:random+1e9*greedy",
+            "member 1 is \"1e9*greedy\": its weight is 1e9, expected 0.000001 to 1000000",
+        ),
+        (
+            "committee:2a*greedy",
+            "member 0 is \"2a*greedy\": its weight is 2a, expected 0.000001 to 1000000",
+        ),
+        (
+            "committee:random+{greedy",
+            "member 1 does not close its brace",
+        ),
+        (
+            "committee:greedy}",
+            "member 0 closes a brace that is not open",
+        ),
+        (
+            "committee:{committee:{committee:{committee:{committee:greedy}}}}",
+            "member 0 has 4 braces within each other, expected at most 3",
+        ),
+        (
+            "committee:greedy+2xnobody",
+            "member 1 is \"nobody\", expected random, greedy, perfect,",
+        ),
+        (
+            "committee:xgreedy",
+            "member 0 is \"xgreedy\", expected random, greedy, perfect,",
+        ),
+        (
+            "committee:greedy+{committee:8x}",
+            "member 1 is \"committee:8x\": member 0 is \"8x\": it names no player",
+        ),
     ] {
-        let read = text.parse::<PolicySpec>();
-        assert!(matches!(read, Err(PolicyError::Spec { .. })), "{text}");
+        let error = text.parse::<PolicySpec>().expect_err(text);
+        assert!(matches!(&error, PolicyError::Members { spec, .. } if spec == text));
+        let message = error.to_string();
+        let expected = format!("player is {text:?}: {fault}");
+        assert!(message.starts_with(&expected), "{message}");
     }
+    let alone = "committee".parse::<PolicySpec>();
+    assert!(matches!(alone, Err(PolicyError::Spec { .. })));
     let refused = |members: Vec<Member>| match Committee::new(members) {
         Err(error) => error.to_string(),
         Ok(_) => panic!("made"),

@@ -303,7 +303,7 @@ impl From<PolicyError> for PyErr {
     fn from(error: PolicyError) -> PyErr {
         let message = error.to_string();
         match error {
-            PolicyError::Spec { spec, .. } => {
+            PolicyError::Spec { spec, .. } | PolicyError::Members { spec, .. } => {
                 exception("PolicyError", &message, |fields| fields.set("player", spec))
             }
             PolicyError::Committee { .. } => exception("PolicyError", &message, |fields| {

@@ -7,6 +7,7 @@ pub(crate) mod committee;
 pub mod features;
 mod greedy;
 mod mcts;
+mod members;
 pub mod network;
 mod perfect;
 mod random;
@@ -44,6 +45,14 @@ pub enum PolicyError {
         spec: String,
         /// What would be accepted.
         expected: String,
+    },
+    /// A member in the specification of a committee is not one of the known forms.
+    #[error("player is {spec:?}: {message}")]
+    Members {
+        /// The text given.
+        spec: String,
+        /// Which member, and what is wrong with it.
+        message: String,
     },
     /// A file of an agent cannot be used.
     #[error("agent file {path}: {message}")]

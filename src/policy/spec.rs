@@ -5,17 +5,14 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use crate::policy::agent::AlphaBetaForm;
-use crate::policy::committee::{self, Committee, MAX_MEMBERS, Member};
+use crate::policy::committee::{self, Committee, Member};
 use crate::policy::{
-    Agent, AgentSearch, AlphaBeta, Greedy, Mcts, Perfect, Policy, PolicyError, Random,
+    Agent, AgentSearch, AlphaBeta, Greedy, Mcts, Perfect, Policy, PolicyError, Random, members,
 };
 use crate::search::{AlphaBetaConfig, MAX_DEPTH, MAX_SIMULATIONS};
 
 /// The forms that [`PolicySpec`] reads.
 const FORMS: &str = "random, greedy, perfect, alphabeta:N with N from 1 to 64, alphabeta:nodes=N, alphabeta:seconds=S, mcts:N with N from 1 to 1000000, agent:FILE|RUN_DIR|NAME[@depth=N|@nodes=N|@seconds=S|@sims=N|@mcts=N|@none], or committee:PLAYER+PLAYER+... of up to 100 players, each as [Nx][WEIGHT*]PLAYER or [Nx][WEIGHT*]{PLAYER}";
-
-/// Committees of committees of committees: deeper ones are refused.
-const MAX_NESTING: usize = 3;
 
 /// A player as users name it: `random`, `greedy`, `alphabeta:4`, `mcts:800`,
 /// `agent:runs/x@sims=32`.
@@ -106,7 +103,7 @@ impl PolicySpec {
     }
 
     /// Returns the players that it stands for, members of members included.
-    fn players(&self) -> usize {
+    pub(super) fn players(&self) -> usize {
         match self {
             PolicySpec::Committee(members) => {
                 members.iter().map(|member| member.spec.players()).sum()
@@ -131,18 +128,7 @@ impl FromStr for PolicySpec {
                 .map(|simulations| PolicySpec::Mcts { simulations })
                 .ok_or_else(|| refuse(text)),
             Some(("agent", rest)) => parse_agent(rest).ok_or_else(|| refuse(text)),
-            Some(("committee", members)) => {
-                let members = parse_members(members).ok_or_else(|| refuse(text))?;
-                let members = members.into_iter().map(|(copies, weight, member)| {
-                    let spec: PolicySpec = member.parse()?;
-                    let member = MemberSpec { spec, weight };
-                    Ok(vec![member; copies])
-                });
-                let members: Vec<Vec<MemberSpec>> = members.collect::<Result<_, PolicyError>>()?;
-                let committee = PolicySpec::Committee(members.concat());
-                let in_range = (1..=MAX_MEMBERS).contains(&committee.players());
-                in_range.then_some(committee).ok_or_else(|| refuse(text))
-            }
+            Some(("committee", members)) => members::read(text, members).map(PolicySpec::Committee),
             _ => Err(refuse(text)),
         }
     }
@@ -185,7 +171,7 @@ fn refuse(text: &str) -> PolicyError {
 }
 
 /// Reads a whole number from 1 to `most`, digits only.
-fn count(text: &str, most: u32) -> Option<u32> {
+pub(super) fn count(text: &str, most: u32) -> Option<u32> {
     let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     let number = text.parse().ok()?;
     (digits && (1..=most).contains(&number)).then_some(number)
@@ -217,50 +203,4 @@ fn parse_agent(text: &str) -> Option<PolicySpec> {
         path: PathBuf::from(path),
         search,
     })
-}
-
-/// Reads the members of a committee: how often each is there, its weight and its specification.
-///
-/// They are parted by `+` outside braces.
-fn parse_members(text: &str) -> Option<Vec<(usize, f64, &str)>> {
-    let mut members = Vec::new();
-    let (mut depth, mut start) = (0_usize, 0);
-    for (place, letter) in text.char_indices() {
-        match letter {
-            '{' => depth += 1,
-            '}' => depth = depth.checked_sub(1)?,
-            '+' if depth == 0 => {
-                members.push(parse_member(&text[start..place])?);
-                start = place + 1;
-            }
-            _ => {}
-        }
-        if depth > MAX_NESTING {
-            return None;
-        }
-    }
-    members.push(parse_member(&text[start..])?);
-    (depth == 0 && members.len() <= MAX_MEMBERS).then_some(members)
-}
-
-/// Reads `[Nx][WEIGHT*]PLAYER` or `[Nx][WEIGHT*]{PLAYER}`.
-fn parse_member(text: &str) -> Option<(usize, f64, &str)> {
-    let (copies, text) = match text.split_once('x') {
-        Some((number, rest)) if number.bytes().all(|byte| byte.is_ascii_digit()) => {
-            (count(number, MAX_MEMBERS as u32)? as usize, rest)
-        }
-        _ => (1, text),
-    };
-    let (weight, text) = match text.split_once('*') {
-        Some((number, rest)) if number.starts_with(|first: char| first.is_ascii_digit()) => {
-            let weight: f64 = number.parse().ok()?;
-            committee::check_weights(&[weight]).ok()?;
-            (weight, rest)
-        }
-        _ => (1.0, text),
-    };
-    let inside = text
-        .strip_prefix('{')
-        .and_then(|rest| rest.strip_suffix('}'));
-    Some((copies, weight, inside.unwrap_or(text)))
 }
