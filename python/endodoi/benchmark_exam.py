@@ -147,7 +147,7 @@ def choices(
     """
     try:
         return read_columns(policy(*shown(positions)), len(positions)), []
-    except Exception as error:  # noqa: BLE001
+    except (Exception, SystemExit) as error:  # noqa: BLE001
         if len(positions) == 1:
             return [None], [f"{type(error).__name__}: {error}"]
     columns, failures = [], []

@@ -115,6 +115,8 @@ class Committee(Rows):
         """Return the columns that one member chooses, 0 on finished rows."""
         try:
             chosen = read_array(self._player(place, call)(views, masks), "actions")
+        except SystemExit as error:
+            raise self._fault(place, f"it ends the program: {error!r}") from error
         except Exception as error:
             raise self._fault(place, str(error)) from error
         if chosen.shape != (len(masks),) or chosen.dtype.kind == "b":

@@ -1,18 +1,17 @@
-"""Players of a tournament: names, what tells their files from others, and how they fail."""
+"""Players of a tournament: their names, and what tells their files from others."""
 
 from __future__ import annotations
 
 import hashlib
 import inspect
 from collections.abc import Mapping
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from endodoi import _core
 from endodoi._core import different_names
 from endodoi.committee import Committee
 from endodoi.core_policy import contestant, name_of
-from endodoi.errors import ArgumentTypeError, PolicyError
+from endodoi.errors import ArgumentTypeError
 from endodoi.numbers_given import wrong_type
 from endodoi.player_modules import DIGEST
 
@@ -20,14 +19,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import TypeAlias
 
-    import numpy.typing as npt
-
     from endodoi.policies import PolicyFunction
     from endodoi.tournament import Players
 
     Player: TypeAlias = "str | PolicyFunction"
 
-__all__ = ["guarded", "player_digests", "read_players"]
+__all__ = ["player_digests", "read_players"]
 
 
 def read_players(players: Players) -> tuple[list[str], list[Player]]:
@@ -135,33 +132,3 @@ def digest_of_function(function: PolicyFunction) -> str | None:
         inner = getattr(type(inner), "__call__", inner)  # noqa: B004
     digest: str | None = getattr(inner, "__globals__", {}).get(DIGEST)
     return digest
-
-
-def guarded(player: Player) -> Player:
-    """Return a player whose wish to end the program is an error as any other."""
-    if isinstance(player, str):
-        return player
-    if isinstance(player, Committee):
-        votes = player._votes  # noqa: SLF001
-        members = [guarded(member) for member, _ in votes]
-        weights = [weight for _, weight in votes]
-        return Committee(members, weights, ruleset=player.ruleset, seed=player.seed)
-    asked = partial(ask, player)
-    asked.__name__ = name_of(player)  # type: ignore[attr-defined]
-    return asked
-
-
-def ask(
-    player: PolicyFunction, observations: npt.NDArray[Any], action_masks: npt.NDArray[Any], /
-) -> npt.ArrayLike:
-    """Ask a player for its columns.
-
-    Raises
-    ------
-    PolicyError
-        If it raises `SystemExit`.
-    """
-    try:
-        return player(observations, action_masks)
-    except SystemExit as error:
-        raise PolicyError(f"it ends the program: {error!r}", player=name_of(player)) from error

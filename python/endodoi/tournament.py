@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from endodoi import _core
 from endodoi._core import Games
 from endodoi.books import read_openings
-from endodoi.contestants import guarded, player_digests, read_players
+from endodoi.contestants import player_digests, read_players
 from endodoi.core_policy import name_of
 from endodoi.errors import ArenaError
 from endodoi.numbers_given import check_number, wrong_type
@@ -124,7 +124,7 @@ class Tournament:
         }
         self._core = _core.Tournament(
             ruleset,
-            [guarded(player) for player in self._players],
+            self._players,
             self.names,
             games,
             openings=self._openings,

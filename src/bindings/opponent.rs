@@ -3,6 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use numpy::{PyArray1, PyArrayMethods};
+use pyo3::exceptions::PySystemExit;
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyString};
 
@@ -68,6 +69,10 @@ fn read_opponent(value: &Bound<'_, PyAny>, field: &str, raised: &Raised) -> PyRe
                 let message = format!("{field} is {spec:?}, expected {expected}");
                 exception("PolicyError", &message, |fields| fields.set("player", spec))
             }
+            PolicyError::Members { spec, message } => {
+                let message = format!("{field} is {spec:?}: {message}");
+                exception("PolicyError", &message, |fields| fields.set("player", spec))
+            }
             other => other.into(),
         })?;
         return Ok(Opponent::of_spec(&spec)?);
@@ -85,6 +90,19 @@ pub(super) fn function_name(value: &Bound<'_, PyAny>) -> PyResult<String> {
         Ok(name) => name.str()?.to_string_lossy().into_owned(),
         Err(_) => value.get_type().name()?.to_string(),
     })
+}
+
+/// Returns what a function raised; a call for the end of the program is a failure of its player.
+pub(super) fn failure_of(py: Python<'_>, name: &str, error: PyErr) -> PyErr {
+    if !error.is_instance_of::<PySystemExit>(py) {
+        return error;
+    }
+    let code = error.value(py).repr();
+    let code = code.map_or_else(|_| "SystemExit".to_owned(), |text| text.to_string());
+    let message = format!("player {name} ends the program: {code}");
+    let failure = exception("PolicyError", &message, |fields| fields.set("player", name));
+    failure.set_cause(py, Some(error));
+    failure
 }
 
 /// A Python function as an opponent.
@@ -115,6 +133,7 @@ impl Function for PyFunction {
                 Ok(actions)
             };
             call().map_err(|error: PyErr| {
+                let error = failure_of(py, &self.name, error);
                 let message = error.to_string();
                 self.raised.set(error);
                 let name = self.name.clone();

@@ -15,7 +15,7 @@ use super::actions::read_actions;
 use super::arguments::{index, seed, text, truth};
 use super::errors::exception;
 use super::game_table::{PyGameTable, columns_of, summary_texts};
-use super::opponent::function_name;
+use super::opponent::{failure_of, function_name};
 use super::ruleset::PyRuleset;
 use crate::policy::{Committee, Member, Policy, PolicyError, PolicySpec, committee};
 use crate::position::Position;
@@ -400,6 +400,7 @@ impl Policy for PyPolicy {
         }
         Python::attach(|py| {
             self.call(py, positions, moves).map_err(|error| {
+                let error = failure_of(py, &self.name, error);
                 if error.is_instance_of::<PyException>(py) {
                     self.interruption.note_failure(&self.name, &error);
                     let message = error.to_string();

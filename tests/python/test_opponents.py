@@ -231,6 +231,7 @@ def test_a_function_that_fails_or_plays_illegally_changes_nothing() -> None:
     wrong: list[Any] = [
         (Broken("out of order"), Broken, "out of order"),
         (KeyboardInterrupt(), KeyboardInterrupt, None),
+        (SystemExit(3), ed.PolicyError, r"player fickle ends the program: SystemExit\(3\)"),
         ([0, 9, 0], ed.PolicyError, "opponent fickle: row 1: action 9 is illegal: no such column"),
         ([0, 0], ed.PolicyError, "opponent fickle gave 2 actions, expected 3"),
         ([0.5, 0, 0], ed.errors.ArgumentTypeError, "expected a whole number"),
