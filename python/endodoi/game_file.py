@@ -8,7 +8,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from endodoi._core import __version__
-from endodoi.extras import lacking
+from endodoi.extras import missing
 from endodoi.places import check_place, claim, held_back
 
 if TYPE_CHECKING:
@@ -134,7 +134,7 @@ def load_arrow() -> tuple[Any, Any]:
         import pyarrow as pa  # noqa: PLC0415
         import pyarrow.parquet as pq  # noqa: PLC0415
     except ImportError as error:
-        raise lacking("Parquet files need pyarrow", "arrow") from error
+        raise missing("pyarrow", "arrow") from error
     return pa, pq
 
 

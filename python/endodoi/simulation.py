@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, overload
 from endodoi import _core
 from endodoi.core_policy import contestant, name_of
 from endodoi.errors import SimulationError
-from endodoi.extras import missing
 from endodoi.frames import pandas_frame, polars_frame
-from endodoi.game_file import ROWS, GameFile, read_games
+from endodoi.game_file import ROWS, GameFile, load_arrow, read_games
 from endodoi.progress import Progress
 from endodoi.settings import check_ruleset
 from endodoi.summary import Branching, Histogram, Mean, Sample, Share, SideSummary, Summary
@@ -142,11 +141,9 @@ class GameTable:
         MissingExtraError
             If pyarrow is not installed.
         """
-        try:
-            import pyarrow as pa  # noqa: PLC0415
-        except ImportError as error:
-            raise missing("pyarrow", "arrow") from error
-        return pa.table(self.to_numpy())
+        pa, _ = load_arrow()
+        table: pa.Table = pa.table(self.to_numpy())
+        return table
 
     def to_pandas(self) -> pd.DataFrame:
         """Return a pandas frame.

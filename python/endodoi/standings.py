@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any
 from endodoi import _core
 from endodoi.errors import MissingExtraError
 from endodoi.extras import missing
+from endodoi.game_file import load_arrow
 from endodoi.places import check_place, write_text, written_whole
+from endodoi.wording import readable
 
 if TYPE_CHECKING:
     import os
@@ -243,11 +245,7 @@ class Standings:
             If the folder does not exist or cannot be written to.
         """
         check_place(path)
-        try:
-            import pyarrow as pa  # noqa: PLC0415
-            import pyarrow.parquet as pq  # noqa: PLC0415
-        except ImportError as error:
-            raise missing("pyarrow", "arrow") from error
+        pa, pq = load_arrow()
         columns = self.table.to_numpy()
         names = [player.name for player in self.players]
         ends = _core.GameTable.END_REASONS
@@ -318,8 +316,7 @@ def escaped(text: str, parts: set[str]) -> str:
     for part in sorted(parts, key=len, reverse=True):
         if part.isprintable() or not part.strip():
             continue
-        letters = (c if c.isprintable() else c.encode("unicode_escape").decode() for c in part)
-        shown = "".join(letters)
+        shown = readable(part)
         for written in dict.fromkeys((part, part.replace("|", "\\|"))):
             room = f"(?: {{0,{len(shown) - len(part)}}}(?=  ))?"
             new = shown if written == part else shown.replace("|", "\\|")

@@ -5,9 +5,11 @@ from __future__ import annotations
 import _thread
 import json
 import pickle
+import sys
 import threading
 import warnings
-from typing import Any
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +17,9 @@ import pytest
 
 import endodoi as ed
 from endodoi import GameTable, Ruleset, simulate
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 SIX = Ruleset(columns=6)
 COLUMNS = {
@@ -195,11 +200,33 @@ def test_tables_go_to_arrow_and_parquet(tmp_path: Any) -> None:
 def test_a_missing_package_names_its_extra(
     monkeypatch: pytest.MonkeyPatch, method: str, package: str, extra: str
 ) -> None:
-    monkeypatch.setitem(__import__("sys").modules, package, None)
+    monkeypatch.setitem(sys.modules, package, None)
     table = simulate(1, ruleset=SIX)
-    with pytest.raises(ed.MissingExtraError, match=rf"pip install 'endodoi\[{extra}\]'") as info:
+    told = rf"^{package} is not installed: pip install 'endodoi\[{extra}\]'$"
+    with pytest.raises(ed.MissingExtraError, match=told) as info:
         getattr(table, method)()
     assert info.value.extra == extra
+
+
+def test_all_that_needs_pyarrow_says_the_same(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    table = simulate(2, ruleset=SIX)
+    standings = ed.arena.tournament(["random", "greedy"], ruleset=SIX, games=2)
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    file = tmp_path / "games.parquet"
+    needing: list[Any] = [
+        table.to_arrow,
+        partial(table.write_parquet, file),
+        partial(GameTable.read_parquet, file),
+        partial(simulate, 2, ruleset=SIX, out=file),
+        partial(standings.write_parquet, file),
+    ]
+    for call in needing:
+        told = r"^pyarrow is not installed: pip install 'endodoi\[arrow\]'$"
+        with pytest.raises(ed.MissingExtraError, match=told):
+            call()
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize(
@@ -308,6 +335,22 @@ def test_an_interrupt_inside_a_function_stops_too() -> None:
     with pytest.raises(KeyboardInterrupt) as info:
         simulate(100, ruleset=SIX, south=interrupted)
     assert len(info.value.table) == 0  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("committee", [False, True])
+def test_who_calls_for_the_end_of_the_program_loses_that_game_alone(*, committee: bool) -> None:
+    def quits(views: npt.NDArray[Any], masks: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        if (views[:, 0] == 7).any():
+            sys.exit(3)
+        return lowest(views, masks)
+
+    player: Any = ed.policies.Committee([quits]) if committee else quits
+    told = r"at first: .*player quits ends the program: SystemExit\(3\)"
+    with pytest.warns(RuntimeWarning, match=told):
+        table = simulate(200, ruleset=SIX, south=player, seed=1)
+    check_forfeits(table, "error")
+    with pytest.raises(ed.PolicyError, match=r"quits ends the program: SystemExit\(3\)"):
+        ed.arena.regret(player, ruleset=SIX, positions=200, reference="alphabeta:1")
 
 
 def test_progress_is_told_and_may_stop_the_games() -> None:
