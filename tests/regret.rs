@@ -4,6 +4,7 @@
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use endodoi::arena::{
     Exam, ExamConfig, ExamProgress, Phase, Reference, Regret, RegretError, regret_table,
@@ -315,6 +316,51 @@ fn perfect_refuses_what_it_cannot_solve() {
     assert_eq!(Perfect::default().check(&rules(6, 4)), Ok(()));
 }
 
+/// Where it is sure to finish no clock limits it: a busy machine takes longer, and nothing else.
+#[test]
+fn perfect_has_a_limit_only_where_it_may_not_finish() {
+    let drawing = RulesetFields {
+        columns: Some(6),
+        endless: Some(Endless::Draw),
+        ..RulesetFields::default()
+    };
+    let drawing = Ruleset::new(Variant::EnDodoi, &drawing).expect("in range");
+    for (ruleset, seconds) in [
+        (rules(2, 4), None),
+        (rules(6, 4), None),
+        (rules(6, 5), Some(60.0)),
+        (rules(7, 3), Some(60.0)),
+        (drawing, Some(60.0)),
+    ] {
+        assert_eq!(Perfect::suited_seconds(&ruleset), seconds);
+        assert_eq!(ExamConfig::new(ruleset).seconds, seconds);
+        let suited = Reference::suited(&ruleset) == Reference::Perfect;
+        assert_eq!(suited, seconds.is_none());
+    }
+}
+
+#[test]
+fn perfect_fails_when_its_time_is_over_and_stops_when_it_is_told_to() {
+    let start = [Position::start(&rules(6, 4))];
+    let choose = |player: &mut Perfect| {
+        let mut streams = [endodoi::rng::stream(0, 0, endodoi::rng::Purpose::Play)];
+        player
+            .choose(&start, &mut streams, &mut [0])
+            .expect_err("no move")
+    };
+    let options = SolverOptions {
+        memory: 1 << 24,
+        num_threads: Some(1),
+    };
+    let error = choose(&mut Perfect::new(options, Some(0.01))).to_string();
+    let late = "player perfect: 4,4,4,4,4,4/4,4,4,4,4,4 S 0-0 0 is not solved within 0.01 seconds";
+    assert!(error.starts_with(late), "{error}");
+
+    let mut told = Perfect::new(options, None);
+    told.set_interrupt(&Arc::new(AtomicBool::new(true)));
+    assert!(matches!(choose(&mut told), PolicyError::Interrupted { .. }));
+}
+
 #[test]
 fn refusals_name_field_and_value() {
     let refused = |config: &ExamConfig| {
@@ -323,7 +369,7 @@ fn refusals_name_field_and_value() {
     };
     assert_eq!(refused(&small(0)), "positions is 0, expected 1 to 1000000");
     let config = ExamConfig {
-        seconds: 0.0,
+        seconds: Some(0.0),
         ..small(1)
     };
     assert_eq!(refused(&config), "seconds is 0, expected more than 0");

@@ -311,8 +311,9 @@ def regret(
         illegal, ``"alphabeta:8"`` up to 16 columns, else ``"alphabeta:4"``. Perfect play takes
         play without end as no gain and does not look at the quiet limit (E3).
     seconds : float, optional
-        Time after which the solver leaves a position to ``alphabeta:12``, by default 60; the
-        result's `reference` says for how many positions.
+        Time after which the solver leaves a position to ``alphabeta:12``; the result's `reference`
+        says for how many positions. By default there is none where the reference is ``"perfect"``
+        by default, and 60 seconds on other boards.
     table : EndgameTable or path, optional
         An endgame table for the solver; by default one of up to 16 seeds on 2x6 is built.
     num_threads : int, optional

@@ -71,7 +71,7 @@ impl PyExam {
             config.reference = text(reference, "reference")?.parse()?;
         }
         if let Some(seconds) = seconds {
-            config.seconds = seconds_of(seconds)?;
+            config.seconds = Some(seconds_of(seconds)?);
         }
         config.solver = solver_options(memory, num_threads)?;
         let table = table.map(|table| Arc::clone(&table.0));

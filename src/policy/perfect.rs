@@ -1,23 +1,33 @@
 //! The player that solves every position.
 
 use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use rand_xoshiro::Xoshiro128PlusPlus;
 
 use crate::policy::{Policy, PolicyError};
 use crate::position::Position;
-use crate::ruleset::Ruleset;
+use crate::ruleset::{Endless, Ruleset};
 use crate::search::{SolveLimits, Solver, SolverOptions};
 
 /// The most columns of a board that a game can be solved on from its start.
 const MAX_COLUMNS: usize = 8;
 
+/// The most columns, and seeds at the start, of a board that is solved for sure.
+const SURE_COLUMNS: usize = 6;
+const SURE_SEEDS: usize = 48;
+
+/// Seconds for each position of larger boards.
+const SECONDS: f64 = 60.0;
+
 /// Plays a best move of the exact [`Solver`], the lowest column among equals.
 ///
-/// A position that is not solved within [`Perfect::seconds`] makes it fail, which loses that game;
-/// a move it does play never depends on time, memory or threads. It refuses rules that the solver
-/// refuses, and boards that are too large for it: up to 2x6 with four seeds in a pit it is sure to
-/// finish, on larger boards once few enough seeds are left.
+/// It refuses rules that the solver refuses, and boards that are too large for it. Up to 2x6 with
+/// four seeds in a pit it is sure to finish ([`Perfect::is_sure`]) and takes the time it needs; on
+/// larger boards it finishes once few enough seeds are left, and a position that is not solved
+/// within 60 seconds makes it fail, which loses that game. A move it does play never depends on
+/// time, memory or threads.
 ///
 /// The solver takes endless play as no gain for either side and does not look at the quiet limit
 /// (E3).
@@ -38,31 +48,45 @@ const MAX_COLUMNS: usize = 8;
 #[derive(Debug)]
 pub struct Perfect {
     options: SolverOptions,
-    seconds: f64,
+    /// For each position; where there are none, they depend on the rules.
+    seconds: Option<f64>,
+    interrupt: Arc<AtomicBool>,
     /// The solver of the rules met last, with all it remembers.
     solver: Option<(Ruleset, Solver)>,
 }
 
 impl Default for Perfect {
-    /// Makes the player with the solver's default memory and threads, and 60 seconds a position.
+    /// Makes the player with the solver's default memory and threads.
     fn default() -> Perfect {
-        Perfect::new(SolverOptions::default(), 60.0)
+        Perfect::new(SolverOptions::default(), None)
     }
 }
 
 impl Perfect {
-    /// Makes the player that gives up a position after so many seconds.
-    pub const fn new(options: SolverOptions, seconds: f64) -> Perfect {
+    /// Makes the player that gives up a position after so many seconds; with `None` after those
+    /// that suit the rules ([`Perfect::suited_seconds`]).
+    pub fn new(options: SolverOptions, seconds: Option<f64>) -> Perfect {
         Perfect {
             options,
             seconds,
+            interrupt: Arc::default(),
             solver: None,
         }
     }
 
-    /// Returns the seconds after which it gives up a position.
-    pub const fn seconds(&self) -> f64 {
-        self.seconds
+    /// Returns whether every position of these rules is solved soon: up to 2x6 with four seeds in a
+    /// pit, endless sowings illegal.
+    pub fn is_sure(ruleset: &Ruleset) -> bool {
+        let seeds = ruleset.pits() * usize::from(ruleset.seeds_per_pit());
+        ruleset.columns() <= SURE_COLUMNS
+            && seeds <= SURE_SEEDS
+            && ruleset.endless() == Endless::Illegal
+    }
+
+    /// Returns the seconds after which a position of these rules is given up: 60, and none where
+    /// it is sure to be solved, however busy the machine is.
+    pub fn suited_seconds(ruleset: &Ruleset) -> Option<f64> {
+        (!Perfect::is_sure(ruleset)).then_some(SECONDS)
     }
 
     fn refuse(&self, ruleset: &Ruleset, message: String) -> PolicyError {
@@ -100,24 +124,37 @@ impl Perfect {
         if let (1, Some(only)) = (legal.len(), legal.nth(0)) {
             return Ok(only);
         }
-        let (name, seconds) = (self.name(), self.seconds);
-        let limits = SolveLimits {
-            seconds: Some(seconds),
+        let name = self.name();
+        let rules = position.ruleset();
+        let seconds = self.seconds.or_else(|| Perfect::suited_seconds(rules));
+        let interrupt = Arc::clone(&self.interrupt);
+        let mut watch = |_: &_| {
+            if interrupt.load(Ordering::Relaxed) {
+                ControlFlow::Break(())
+            } else {
+                ControlFlow::Continue(())
+            }
         };
-        let fail = |message: String| PolicyError::Failed { name, message };
-        let mut watch = |_: &_| ControlFlow::Continue(());
-        let solver = self.prepare(position.ruleset())?;
-        match solver.solve(position, &limits, &mut watch) {
-            Ok(solution) if solution.is_exact() => match solution.best_moves.first() {
-                Some(&column) => Ok(column.into()),
-                None => Err(fail(format!("no legal move in {position}"))),
-            },
-            Ok(solution) => Err(fail(format!(
-                "{position} is not solved within {seconds} seconds: the value is {} to {}",
-                solution.lower, solution.upper
-            ))),
-            Err(error) => Err(fail(error.to_string())),
+        let solver = self.prepare(rules)?;
+        let fail = |message: String| PolicyError::Failed {
+            name: name.clone(),
+            message,
+        };
+        let found = solver.solve(position, &SolveLimits { seconds }, &mut watch);
+        let found = found.map_err(|error| fail(error.to_string()))?;
+        if found.is_exact() {
+            let best = found.best_moves.first().map(|&column| column.into());
+            return best.ok_or_else(|| fail(format!("no legal move in {position}")));
         }
+        if interrupt.load(Ordering::Relaxed) {
+            return Err(PolicyError::Interrupted { name });
+        }
+        Err(fail(format!(
+            "{position} is not solved within {} seconds: the value is {} to {}",
+            seconds.unwrap_or(f64::INFINITY),
+            found.lower,
+            found.upper
+        )))
     }
 }
 
@@ -140,5 +177,9 @@ impl Policy for Perfect {
             *column = self.best_move(position)? as u8;
         }
         Ok(())
+    }
+
+    fn set_interrupt(&mut self, flag: &Arc<AtomicBool>) {
+        self.interrupt = Arc::clone(flag);
     }
 }

@@ -43,7 +43,7 @@ use std::sync::Arc;
 
 use thiserror::Error;
 
-use crate::policy::PolicyError;
+use crate::policy::{Perfect, PolicyError};
 use crate::position::Position;
 use crate::ruleset::Ruleset;
 use crate::search::{EndgameTable, SearchError, SolveError, SolverOptions};
@@ -59,7 +59,7 @@ const MAX_POSITIONS: u32 = 1_000_000;
 /// | `positions` | 500 | 1 to 1,000,000 |
 /// | `seed` | 0 | |
 /// | `reference` | [`Reference::suited`] to the rules | |
-/// | `seconds` | 60 for each position | more than 0 |
+/// | `seconds` | [`Perfect::suited_seconds`] to the rules, for each position | more than 0 |
 /// | `solver` | its default | |
 #[derive(Clone, Copy, Debug)]
 pub struct ExamConfig {
@@ -72,8 +72,10 @@ pub struct ExamConfig {
     /// What values the moves.
     pub reference: Reference,
     /// Seconds after which the solver leaves a position to a search of
-    /// [`Reference::UNSOLVED_DEPTH`] plies.
-    pub seconds: f64,
+    /// [`Reference::UNSOLVED_DEPTH`] plies; with `None` it takes the time it needs.
+    ///
+    /// [`Perfect::suited_seconds`]: crate::policy::Perfect::suited_seconds
+    pub seconds: Option<f64>,
     /// Memory and threads.
     pub solver: SolverOptions,
 }
@@ -86,7 +88,7 @@ impl ExamConfig {
             positions: 500,
             seed: 0,
             reference: Reference::suited(&ruleset),
-            seconds: 60.0,
+            seconds: Perfect::suited_seconds(&ruleset),
             solver: SolverOptions::default(),
         }
     }
@@ -101,12 +103,12 @@ impl ExamConfig {
                 positions: self.positions.into(),
             });
         }
-        if self.seconds.is_nan() || self.seconds <= 0.0 {
-            return Err(RegretError::Seconds {
-                seconds: self.seconds,
-            });
+        match self.seconds {
+            Some(seconds) if seconds.is_nan() || seconds <= 0.0 => {
+                Err(RegretError::Seconds { seconds })
+            }
+            _ => Ok(()),
         }
-        Ok(())
     }
 }
 

@@ -10,8 +10,9 @@ use std::thread;
 use std::time::Duration;
 
 use crate::arena::regret::{ExamConfig, ExamProgress, MoveWorth, Question, RegretError, WatchExam};
+use crate::policy::Perfect;
 use crate::position::{Outcome, Position};
-use crate::ruleset::{Endless, Ruleset};
+use crate::ruleset::Ruleset;
 use crate::search::{
     AlphaBetaSearch, EndgameTable, MAX_DEPTH, Ranking, SolveLimits, Solver, SolverOptions,
     TableError,
@@ -46,9 +47,8 @@ impl Reference {
     /// Returns what suits the rules: perfect play where the solver is sure to be quick, up to 2x6
     /// with endless sowings illegal; else a search of 8 plies, of 4 beyond 16 columns.
     pub fn suited(ruleset: &Ruleset) -> Reference {
-        let seeds = ruleset.pits() as u32 * u32::from(ruleset.seeds_per_pit());
         match ruleset.columns() {
-            ..=6 if ruleset.endless() == Endless::Illegal && seeds <= 48 => Reference::Perfect,
+            _ if Perfect::is_sure(ruleset) => Reference::Perfect,
             ..=16 => Reference::AlphaBeta { depth: 8 },
             _ => Reference::AlphaBeta { depth: 4 },
         }
@@ -272,7 +272,7 @@ impl Worker {
     fn value(
         &mut self,
         position: &Position,
-        seconds: f64,
+        seconds: Option<f64>,
         stopped: &AtomicBool,
     ) -> Result<Question, RegretError> {
         let solved = self.solve(position, seconds, stopped)?;
@@ -293,15 +293,13 @@ impl Worker {
     fn solve(
         &mut self,
         position: &Position,
-        seconds: f64,
+        seconds: Option<f64>,
         stopped: &AtomicBool,
     ) -> Result<Option<Vec<MoveWorth>>, RegretError> {
         let Some(solver) = &mut self.solver else {
             return Ok(None);
         };
-        let limits = SolveLimits {
-            seconds: Some(seconds),
-        };
+        let limits = SolveLimits { seconds };
         let mut listen = |_: &_| {
             if stopped.load(Ordering::Relaxed) {
                 ControlFlow::Break(())
