@@ -14,6 +14,7 @@ from endodoi.arena_commands import add_arena
 from endodoi.benchmark_commands import add_benchmark
 from endodoi.command_line import INTERRUPTED, Parser, kept_by, printable, refuse_unknown
 from endodoi.command_options import (
+    CONTESTANTS,
     add_ray,
     add_threads,
     check_picture,
@@ -28,6 +29,7 @@ from endodoi.errors import ArgumentValueError, EndodoiError, TrainError
 from endodoi.match_commands import add_matches
 from endodoi.pictures import write_png, write_svg
 from endodoi.play_commands import add_play
+from endodoi.player_files import load_named
 from endodoi.regret_commands import add_regret
 from endodoi.replay_commands import add_replay
 from endodoi.simulation import Plan, Summary
@@ -36,6 +38,7 @@ from endodoi.study_commands import add_studies
 from endodoi.table_commands import add_tables
 from endodoi.training import find_trainer
 from endodoi.training_commands import add_training, train_command
+from endodoi.wording import counted
 
 if TYPE_CHECKING:
     import argparse
@@ -188,9 +191,7 @@ def add_simulate(commands: Commands, rules: argparse.ArgumentParser) -> None:
     simulate_.add_argument(
         "--first", type=int, default=0, help="number of the first game, for parts (default 0)"
     )
-    player_help = (
-        "random, greedy, perfect, alphabeta:N, mcts:N or agent:FILE_RUN_OR_NAME (default random)"
-    )
+    player_help = f"{CONTESTANTS} (default random)"
     simulate_.add_argument("--south", default="random", metavar="PLAYER", help=player_help)
     simulate_.add_argument("--north", default="random", metavar="PLAYER", help=player_help)
     add_threads(simulate_)
@@ -253,7 +254,7 @@ def simulate_command(options: argparse.Namespace) -> int:
         summary = play_games(options)
     except KeyboardInterrupt as interrupt:
         summary = kept_by(interrupt, "summary", Summary)
-        print(f"endodoi: interrupted after {summary.games} games", file=sys.stderr)
+        print(f"endodoi: interrupted after {counted(summary.games, 'game')}", file=sys.stderr)
         status = INTERRUPTED
     except OSError as error:
         # Not the output that `main` gives up.
@@ -290,7 +291,8 @@ def play_games(options: argparse.Namespace) -> Summary:
             **numbers,
         )
         return played
-    plan = Plan(options.games, ruleset_of(options), players, progress=None, **numbers)
+    south, north = map(load_named, players)
+    plan = Plan(options.games, ruleset_of(options), (south, north), progress=None, **numbers)
     if options.out is None:
         return plan.stream(lambda _games: None, offers=options.offers)
     return plan.write(options.out, offers=options.offers)

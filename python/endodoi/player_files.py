@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
+from traceback import extract_tb
 from typing import TYPE_CHECKING
 
 from endodoi._core import different_names
@@ -10,9 +12,11 @@ from endodoi.errors import PolicyError
 from endodoi.player_modules import module_of
 
 if TYPE_CHECKING:
+    from types import ModuleType
+
     from endodoi.policies import PolicyFunction
 
-__all__ = ["load_player", "load_players"]
+__all__ = ["load_named", "load_player", "load_players"]
 
 
 def load_player(text: str) -> str | PolicyFunction:
@@ -27,6 +31,11 @@ def load_player(text: str) -> str | PolicyFunction:
         If there is no such file or name, the file fails, or what is named is no policy.
     """
     path, _, name = text.rpartition(":")
+    if text.endswith(".py") or (path.endswith(".py") and not name):
+        file_name = text.removesuffix(":")
+        raise PolicyError(
+            f"player {text}: name the function in the file too, as {file_name}:policy", player=text
+        )
     if not path.endswith(".py"):
         return text
     file = Path(path).resolve()
@@ -35,10 +44,14 @@ def load_player(text: str) -> str | PolicyFunction:
     try:
         module = module_of(file)
     except (Exception, SystemExit) as error:
-        raise PolicyError(f"player {text}: {file} fails: {error!r}", player=text) from error
+        raise PolicyError(
+            f"player {text}: {file} fails{fault(error, file)}", player=text
+        ) from error
     policy: PolicyFunction | None = getattr(module, name, None)
     if policy is None:
-        raise PolicyError(f"player {text}: {path} has no {name!r}", player=text)
+        own = [key for key, value in vars(module).items() if is_own(value, module)]
+        listed = f", only {', '.join(own)}" if own else ""
+        raise PolicyError(f"player {text}: {path} has no {name!r}{listed}", player=text)
     if not callable(policy):
         raise PolicyError(
             f"player {text}: {name} is {policy!r}, expected a function (observations, "
@@ -46,6 +59,38 @@ def load_player(text: str) -> str | PolicyFunction:
             player=text,
         )
     return policy
+
+
+def fault(error: BaseException, file: Path) -> str:
+    """Return in which line of a file an error came up, and what it is."""
+    lines = [
+        frame.lineno for frame in extract_tb(error.__traceback__) if frame.filename == str(file)
+    ]
+    where = f" in line {lines[-1]}" if lines else ""
+    # The message of a syntax error names the line.
+    what = f"{type(error).__name__}: {error}" if str(error) else repr(error)
+    return f"{where}: {what}"
+
+
+def is_own(value: object, module: ModuleType) -> bool:
+    """Tell whether something is a function that a file itself defines."""
+    return callable(value) and getattr(value, "__module__", None) == module.__name__
+
+
+def load_named(text: str) -> str | PolicyFunction:
+    """Return a player as `load_player` does; a function is named by the text.
+
+    Raises
+    ------
+    PolicyError
+        As `load_player`.
+    """
+    policy = load_player(text)
+    if isinstance(policy, str):
+        return policy
+    named = partial(policy)
+    named.__name__ = text  # type: ignore[attr-defined]
+    return named
 
 
 def load_players(texts: list[str]) -> dict[str, str | PolicyFunction]:

@@ -6,7 +6,8 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from endodoi.command_line import printable
-from endodoi.command_options import add_ray, on_ray, ruleset_of
+from endodoi.command_options import CONTESTANTS, add_ray, on_ray, ruleset_of
+from endodoi.player_files import load_named
 from endodoi.regret import Exam
 from endodoi.solver_commands import add_solver_options
 
@@ -46,7 +47,7 @@ def add_regret(commands: Commands, rules: argparse.ArgumentParser) -> None:
         nargs="+",
         required=True,
         metavar="PLAYER",
-        help="random, greedy, perfect, alphabeta:N, mcts:N or agent:FILE_RUN_OR_NAME",
+        help=CONTESTANTS,
     )
     parser.add_argument("--positions", type=int, default=500, help="positions (default 500)")
     parser.add_argument("--seed", type=int, default=0, help="seed of the positions (default 0)")
@@ -54,7 +55,7 @@ def add_regret(commands: Commands, rules: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--seconds",
         type=float,
-        help="time after which a position is left to alphabeta:12 (default 60)",
+        help="time after which a position is left to alphabeta:12 (default 60; none up to 2x6)",
     )
     add_solver_options(parser)
     add_ray(parser)
@@ -85,8 +86,9 @@ def measure(options: argparse.Namespace) -> list[Regret]:
         "memory": options.memory,
     }
     if options.ray is None:
+        players = [load_named(player) for player in options.player]
         exam = Exam(**arguments)
-        return [exam.regret(player) for player in options.player]
+        return [exam.regret(player) for player in players]
     found: list[Regret] = on_ray("ray_arena").regrets(
         options.player, progress=None, address=options.ray, **arguments
     )

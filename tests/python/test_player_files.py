@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import endodoi as ed
+from endodoi.cli import main
 from endodoi.player_files import load_player, load_players
 
 if TYPE_CHECKING:
@@ -119,10 +120,10 @@ def test_a_file_defines_classes_that_look_their_module_up(tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("raise SystemExit", r"bad\.py fails: SystemExit\(\)"),
-        ("import nowhere_at_all", r"bad\.py fails: ModuleNotFoundError"),
-        ("1 / 0", r"bad\.py fails: ZeroDivisionError"),
-        ("def f(:", r"bad\.py fails: SyntaxError"),
+        ("raise SystemExit", r"bad\.py fails in line 1: SystemExit\(\)$"),
+        ("import nowhere_at_all", r"bad\.py fails in line 1: ModuleNotFoundError: No module"),
+        ("\n1 / 0", r"bad\.py fails in line 2: ZeroDivisionError: division by zero$"),
+        ("\ndef f(:", r"bad\.py fails: SyntaxError: invalid syntax \(bad\.py, line 2\)$"),
     ],
 )
 def test_a_file_that_fails_is_refused_by_name(tmp_path: Path, text: str, message: str) -> None:
@@ -131,6 +132,36 @@ def test_a_file_that_fails_is_refused_by_name(tmp_path: Path, text: str, message
         load_player(player)
     write(tmp_path / "bad.py", "def f(v, m):\n    return m.argmax(axis=1)\n")
     assert chosen(player) == [1, 0]
+
+
+def test_a_function_that_is_not_named_or_not_there_is_told(tmp_path: Path) -> None:
+    text = "from math import floor\ndef lowest(v, m):\n    return m.argmax(axis=1)\n"
+    file = write(tmp_path / "mine.py", text)
+    for player in (file, f"{file}:"):
+        with pytest.raises(ed.PolicyError, match=rf"in the file too, as {file}:policy$"):
+            load_player(player)
+    with pytest.raises(ed.PolicyError, match=r"mine\.py has no 'floorr', only lowest$"):
+        load_player(f"{file}:floorr")
+    write(tmp_path / "empty.py", "")
+    with pytest.raises(ed.PolicyError, match=r"empty\.py has no 'policy'$"):
+        load_player(f"{tmp_path / 'empty.py'}:policy")
+
+
+def test_simulations_and_exams_take_them_under_their_name(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = "def policy(v, m):\n    return m.argmax(axis=1)\n"
+    player = write(tmp_path / "mine.py", text) + ":policy"
+    small = ["--columns", "3", "--json"]
+    assert main(["regret", "--player", player, "greedy", "--positions", "20", *small]) == 0
+    mine, other = json.loads(capsys.readouterr().out)
+    assert (mine["player"], other["player"]) == (player, "greedy")
+    assert mine["all"]["positions"] == 20
+    assert main(["simulate", "--south", player, "--games", "10", *small]) == 0
+    assert json.loads(capsys.readouterr().out)["games"] == 10
+    nobody = tmp_path / "nobody.py"
+    assert main(["simulate", "--north", f"{nobody}:policy", "--games", "10"]) == 2
+    assert f"there is no file {nobody}" in capsys.readouterr().err
 
 
 def test_a_changed_file_is_refused_by_name(tmp_path: Path) -> None:
