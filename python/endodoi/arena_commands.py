@@ -20,6 +20,7 @@ from endodoi.command_options import (
 from endodoi.player_files import load_players
 from endodoi.standings import Standings
 from endodoi.tournament import tournament
+from endodoi.wording import counted
 
 if TYPE_CHECKING:
     import argparse
@@ -87,7 +88,7 @@ def arena_command(options: argparse.Namespace) -> int:
         standings = play(options)
     except KeyboardInterrupt as interrupt:
         standings = kept_by(interrupt, "standings", Standings)
-        print(f"endodoi: interrupted after {standings.games} games", file=sys.stderr)
+        print(f"endodoi: interrupted after {counted(standings.games, 'game')}", file=sys.stderr)
         status = INTERRUPTED
     print(standings.to_json() if options.json else printable(str(standings)))
     if options.plot is not None:

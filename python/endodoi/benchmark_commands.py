@@ -14,6 +14,7 @@ from endodoi.command_options import add_ray, add_threads, on_ray
 from endodoi.errors import ArenaError, ArgumentValueError
 from endodoi.player_files import load_player
 from endodoi.report_card import ReportCard, stored_cards
+from endodoi.wording import counted
 
 if TYPE_CHECKING:
     import argparse
@@ -86,7 +87,7 @@ def benchmark_command(options: argparse.Namespace) -> int:
         card = ReportCard.read(options.card) if options.card is not None else play(options)
     except KeyboardInterrupt as interrupt:
         card = kept_by(interrupt, "card", ReportCard)
-        print(f"endodoi: interrupted after {len(card.parts)} boards", file=sys.stderr)
+        print(f"endodoi: interrupted after {counted(len(card.parts), 'board')}", file=sys.stderr)
         status = INTERRUPTED
     if options.json:
         cards = [card, *others]

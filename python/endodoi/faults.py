@@ -7,6 +7,8 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
+from endodoi.wording import readable
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
@@ -79,8 +81,6 @@ def faults_text(players: Iterable[PlayerFaults]) -> list[str]:
     for player in players:
         lost = [f"{games} {kind}" for kind in KINDS if (games := getattr(player, kind))]
         if lost:
-            why = player.failure or "nothing said"
-            lines.append(
-                f"{player.name} lost games by its own fault: {', '.join(lost)}; at first: {why}"
-            )
+            name, why = readable(player.name), readable(player.failure or "nothing said")
+            lines.append(f"{name} lost games by its own fault: {', '.join(lost)}; at first: {why}")
     return lines

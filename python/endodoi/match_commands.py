@@ -20,6 +20,7 @@ from endodoi.player_files import load_players
 from endodoi.sequential import sprt
 from endodoi.series import Match, match
 from endodoi.sprt import SprtResult
+from endodoi.wording import counted
 
 if TYPE_CHECKING:
     import argparse
@@ -125,7 +126,7 @@ def match_command(options: argparse.Namespace) -> int:
         )
     except KeyboardInterrupt as interrupt:
         played = kept_by(interrupt, "match", Match)
-        print(f"endodoi: interrupted after {len(played.games)} games", file=sys.stderr)
+        print(f"endodoi: interrupted after {counted(len(played.games), 'game')}", file=sys.stderr)
         status = INTERRUPTED
     if options.records is not None:
         played.write_records(options.records)
@@ -157,7 +158,7 @@ def sprt_command(options: argparse.Namespace) -> int:
         )
     except KeyboardInterrupt as interrupt:
         found = kept_by(interrupt, "result", SprtResult)
-        print(f"endodoi: interrupted after {found.games} games", file=sys.stderr)
+        print(f"endodoi: interrupted after {counted(found.games, 'game')}", file=sys.stderr)
         status = INTERRUPTED
     print(json.dumps(found.to_dict()) if options.json else printable(str(found)))
     return status

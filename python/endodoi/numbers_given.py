@@ -85,12 +85,6 @@ def check_seconds(value: object) -> float:
     return seconds
 
 
-def signed(value: float, digits: int = 0) -> str:
-    """Return a number with its sign and so many digits after the point; what rounds to 0 is +0."""
-    # The sum of -0 and 0 is 0.
-    return f"{round(value, digits) + 0.0:+.{digits}f}"
-
-
 def wrong_type(value: object, name: str, expected: str) -> ArgumentTypeError:
     """Return the error of an argument of the wrong type."""
     return ArgumentTypeError(

@@ -11,7 +11,8 @@ import numpy as np
 
 from endodoi import _core
 from endodoi.errors import ArgumentTypeError, RatingError
-from endodoi.numbers_given import check_number, check_whole, signed, wrong_type
+from endodoi.numbers_given import check_number, check_whole, wrong_type
+from endodoi.wording import readable, signed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -171,7 +172,7 @@ class Ratings:
         head = ("player", "rating", "95 % interval", "games", "W/D/L", "score", "")
         rows = [
             (
-                player.name,
+                readable(player.name),
                 signed(player.rating),
                 f"{signed(player.low)} to {signed(player.high)}",
                 str(player.games),

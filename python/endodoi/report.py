@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from endodoi._core import Ruleset, __version__
 from endodoi.learning_curve import Curves, find_figures
 from endodoi.places import write_text
+from endodoi.wording import signed
 
 if TYPE_CHECKING:
     import os
@@ -180,7 +181,7 @@ def result_row(row: dict[str, Any]) -> list[str]:
         f"{row['losses']:,}",
         f"{row['score']:.3f}",
         f"{row['low']:.3f} to {row['high']:.3f}",
-        f"{row['margin']:+.2f} ± {row['margin_half']:.2f}",
+        f"{signed(row['margin'], 2)} ± {row['margin_half']:.2f}",
     ]
 
 

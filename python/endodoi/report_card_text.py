@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from endodoi._core import Ruleset
+from endodoi.wording import counted, readable, signed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -68,7 +69,7 @@ def games_row(games: CardGames, *, markdown: bool) -> tuple[str, ...]:
 def margin(games: CardGames) -> str:
     """Return a margin with its interval."""
     half = "" if games.margin_half is None else f" ± {games.margin_half:.1f}"
-    return f"{games.margin:+.1f}{half}"
+    return f"{signed(games.margin, 1)}{half}"
 
 
 def regret_rows(regret: CardRegret) -> list[tuple[str, ...]]:
@@ -119,7 +120,7 @@ def faults_of(part: CardPart) -> str:
 
 def one_line(text: str | None) -> str:
     """Return a text without line breaks."""
-    return " ".join((text or "").split())
+    return readable(" ".join((text or "").split()))
 
 
 def comparison_text(cards: Sequence[ReportCard], *, markdown: bool) -> str:
@@ -179,12 +180,13 @@ def fault_cell(part: CardPart | None) -> str:
     if part is None or part.overall is None:
         return NOTHING
     choices = 0 if part.regret is None else part.regret.illegal + part.regret.error
-    return f"{part.illegal + part.error + part.late} games, {choices} choices"
+    games = part.illegal + part.error + part.late
+    return f"{counted(games, 'game')}, {counted(choices, 'choice')}"
 
 
 def code(name: str, *, markdown: bool) -> str:
     """Return a player's name as it is written."""
-    return f"`{name}`" if markdown else name
+    return f"`{readable(name)}`" if markdown else readable(name)
 
 
 def table_lines(rows: Sequence[Sequence[str]], *, markdown: bool) -> list[str]:

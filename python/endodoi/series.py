@@ -13,6 +13,7 @@ from endodoi.places import written_whole
 from endodoi.progress import Progress
 from endodoi.tournament import Chunk, Games, counted_from
 from endodoi.two_players import plan_of_two
+from endodoi.wording import counted, readable
 
 if TYPE_CHECKING:
     import os
@@ -122,23 +123,24 @@ class Match:
 
     def __str__(self) -> str:
         """Return the score sheet: a line for each game with a pin for every game won."""
-        a, b = self.players
+        a, b = map(readable, self.players)
         width = max(len(a), len(b), len("nobody"))
         lines = [f"{'game':>4}  {'South':{width}}  captured  {'won by':{width}}  end      el ala"]
         for number, game in enumerate(self.games, start=1):
+            south, winner = readable(game.south), readable(game.winner or "nobody")
             captured = f"{game.captured[0]}-{game.captured[1]}"
             pins = f"{'|' * game.tally[0]:>{self.wins}} : {'|' * game.tally[1]}"
             lines.append(
-                f"{number:>4}  {game.south:{width}}  {captured:>8}  "
-                f"{game.winner or 'nobody':{width}}  {game.end_reason:7}  {pins}".rstrip()
+                f"{number:>4}  {south:{width}}  {captured:>8}  "
+                f"{winner:{width}}  {game.end_reason:7}  {pins}".rstrip()
             )
         won = f"{self.tally[0]}:{self.tally[1]}"
         drawn = f", {self.draws} drawn" if self.draws else ""
         played = len(self.games)
-        verdict = f"{self.winner} wins" if self.winner else "nobody wins"
+        verdict = f"{readable(self.winner)} wins" if self.winner else "nobody wins"
         if self.winner is None and played < self.settings["games"]:
             verdict = "not finished"
-        games = "1 game" if played == 1 else f"{played} games"
+        games = counted(played, "game")
         lines.append(f"{verdict}: {a} against {b} {won}{drawn}, {games}")
         if self.distinct < played:
             only = f"only {self.distinct} of the games differ from each other"

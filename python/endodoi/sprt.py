@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 from endodoi import _core
 from endodoi.errors import SprtError
 from endodoi.faults import faults_text
-from endodoi.numbers_given import check_number, signed
+from endodoi.numbers_given import check_number
+from endodoi.wording import readable, signed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -124,7 +125,7 @@ class SprtResult:
         decision = f"{said[self.accepted]}: {ratio}, {tested}"
         lines = [decision, f"{self.games} games, {unit}: {counts}", f"{score}, {elo}"]
         if self.players is not None:
-            lines.insert(0, f"{self.players[0]} against {self.players[1]}")
+            lines.insert(0, " against ".join(map(readable, self.players)))
         if self.repeated:
             which = "pairs that repeat others are"
             if self.repeated == 1:
@@ -253,7 +254,8 @@ def check_points(value: float, name: str) -> float:
             field=name,
             value=points,
         )
-    return points
+    # No -0: texts would show its sign.
+    return points + 0.0
 
 
 def remake(elo0: float, elo1: float, alpha: float, beta: float, model: str) -> Sprt:

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use crate::arena::standings::{PairingStanding, PlayerStanding, Standings};
+use crate::arena::table::signed;
 
 /// Pairings that are listed one by one; of more only the players are shown.
 const LISTED: usize = 45;
@@ -84,12 +85,12 @@ fn players_table(standings: &Standings, clocked: bool) -> Table {
         let mut row = vec![
             (place + 1).to_string(),
             player.name.clone(),
-            format!("{:+.0}", player.rating),
-            format!("{:+.0} to {:+.0}", player.low, player.high),
+            signed(player.rating, 0),
+            format!("{} to {}", signed(player.low, 0), signed(player.high, 0)),
             player.games.to_string(),
             counts(player.wins, player.draws, player.losses),
             format!("{:.3}", player.score),
-            format!("{:+.2}", player.margin),
+            signed(player.margin, 2),
         ];
         if clocked {
             row.push(format!("{:.4}", player.seconds_per_move));
@@ -125,7 +126,7 @@ fn pairings_table(pairings: &[PairingStanding]) -> Table {
             counts(pairing.wins, pairing.draws, pairing.losses),
             format!("{:.3}", pairing.score),
             format!("{:.3} to {:.3}", pairing.low, pairing.high),
-            format!("{:+.2}{half}", pairing.margin),
+            format!("{}{half}", signed(pairing.margin, 2)),
             pairing.distinct.to_string(),
         ]);
     }
@@ -173,20 +174,27 @@ impl Standings {
         let first = &self.first_move;
         let mut notes = vec![
             format!(
-                "South moves first and scores {:.3} ({:.3} to {:.3}), worth {:+.0} points of rating \
-                 ({:+.0} to {:+.0}); {:.1} % of games are drawn",
+                "South moves first and scores {:.3} ({:.3} to {:.3}), worth {} points of rating \
+                 ({} to {}); {:.1} % of games are drawn",
                 first.score,
                 first.low,
                 first.high,
-                first.elo.value,
-                first.elo.low,
-                first.elo.high,
+                signed(first.elo.value, 0),
+                signed(first.elo.low, 0),
+                signed(first.elo.high, 0),
                 100.0 * self.draw_rate
             ),
-            format!("{} of {} games are distinct", self.distinct, self.games),
+            format!(
+                "{} of {} games {} distinct",
+                self.distinct,
+                self.games,
+                if self.distinct == 1 { "is" } else { "are" }
+            ),
         ];
-        if self.cut > 0 {
-            notes.push(format!("{} games were cut, half a point each", self.cut));
+        match self.cut {
+            0 => {}
+            1 => notes.push("1 game was cut, half a point each".to_owned()),
+            cut => notes.push(format!("{cut} games were cut, half a point each")),
         }
         for player in &self.players {
             if let Some(flag) = player.flag {

@@ -22,7 +22,7 @@ pub fn table(rows: &[(&str, &MatchResult)]) -> String {
     for (label, result) in rows {
         let wdl = format!("{}/{}/{}", result.wins, result.draws, result.losses);
         let interval = format!("{:.3} to {:.3}", result.interval.0, result.interval.1);
-        let margin = format!("{:+.2} ± {:.2}", result.margin, result.margin_half);
+        let margin = format!("{} ± {:.2}", signed(result.margin, 2), result.margin_half);
         let [south, north] = result.score_as;
         // Writing to a String cannot fail.
         let _ = writeln!(
@@ -53,4 +53,34 @@ fn notes(result: &MatchResult) -> String {
         return String::new();
     }
     format!("  {}\n", notes.join(", "))
+}
+
+/// Writes a number with its sign and so many digits after the point; what rounds to 0 is +0.
+pub(super) fn signed(value: f64, digits: usize) -> String {
+    let text = format!("{value:+.digits$}");
+    match text.strip_prefix('-') {
+        Some(rest) if rest.bytes().all(|byte| matches!(byte, b'0' | b'.')) => format!("+{rest}"),
+        _ => text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::signed;
+
+    #[test]
+    fn what_rounds_to_zero_is_plus_zero() {
+        for (value, digits, text) in [
+            (-0.4, 0, "+0"),
+            (-0.0, 0, "+0"),
+            (0.4, 0, "+0"),
+            (-0.6, 0, "-1"),
+            (-0.004, 2, "+0.00"),
+            (-0.006, 2, "-0.01"),
+            (-10.0, 0, "-10"),
+            (f64::NEG_INFINITY, 0, "-inf"),
+        ] {
+            assert_eq!(signed(value, digits), text);
+        }
+    }
 }

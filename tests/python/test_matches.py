@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pickle
+import re
 import signal
 import subprocess
 import sys
@@ -163,6 +164,25 @@ def test_players_have_the_names_that_are_given() -> None:
     for names in ("xy", ["x"], ["x", 3], 7):
         with pytest.raises(ed.ArgumentTypeError, match="names is "):
             ed.arena.match("greedy", "random", ruleset=SIX, names=names)  # type: ignore[arg-type]
+
+
+def test_texts_show_control_characters_of_names_and_messages_as_escapes() -> None:
+    def failing(_observations: npt.NDArray[Any], _masks: npt.NDArray[Any]) -> NoReturn:
+        raise RuntimeError("one\ntwo\x1b[31m")
+
+    names = ["a\nb", "\u202eright\t"]
+    found = ed.arena.match(failing, "random", ruleset=SIX, wins=2, names=names)
+    tested = ed.arena.sprt(
+        failing, "random", ruleset=SIX, elo0=0, elo1=50, max_games=4, names=names
+    )
+    assert found.players == tested.players == tuple(names)
+    for text in (str(found), str(tested)):
+        assert all(line.isprintable() for line in text.split("\n"))
+        for shown in (r"a\nb against \u202eright\t", r"a\nb lost games", r"one\ntwo\x1b[31m"):
+            assert shown in text
+    lines = str(found).split("\n")
+    column = lines[0].index("captured")
+    assert all(re.fullmatch(r" +\d+-\d+", line[column - 2 : column + 8]) for line in lines[1:3])
 
 
 def test_an_interruption_keeps_the_games_so_far() -> None:

@@ -199,6 +199,13 @@ def test_what_rounds_to_zero_has_no_minus() -> None:
     assert "first move +0 (+0 to " in str(shown)
 
 
+def test_a_name_is_shown_in_one_line() -> None:
+    found = ed.arena.ratings([("x\ny", "z", 1, 1)])
+    for text in (str(found), found.to_markdown()):
+        assert r"x\ny " in text
+        assert all(line.isprintable() for line in text.split("\n"))
+
+
 @pytest.mark.parametrize("pairs", [None, 3, "x y 1 1"])
 def test_what_is_no_list_of_pairs_is_refused(pairs: Any) -> None:
     with pytest.raises(ed.ArgumentTypeError, match=f"pairs is {pairs!r} .*, expected pairs of"):

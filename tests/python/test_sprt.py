@@ -66,6 +66,8 @@ def test_what_rounds_to_zero_has_no_minus() -> None:
     found = replace(ed.arena.Sprt(0, 10).result([0, 1, 2, 1, 0]), elo=-0.01, llr=-0.001)
     assert "Elo +0.0 (" in str(found)
     assert "LLR +0.00 of" in str(found)
+    assert ", +0 against +10 " in str(ed.arena.Sprt(-0.0, 10).result([0] * 5))
+    assert repr(ed.arena.Sprt(-0.0, 10)) == "<Sprt of +0 against +10 logistic Elo>"
     assert "1 pair that repeats another is left out" in str(replace(found, repeated=1))
 
 
