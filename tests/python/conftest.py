@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from endodoi import Position, Ruleset
+from small_cards import lowest, small
+
+if TYPE_CHECKING:
+    from endodoi.arena import ReportCard
 
 GOLDEN = Path(__file__).parents[1] / "data" / "golden.json"
 
@@ -17,6 +21,11 @@ GOLDEN = Path(__file__).parents[1] / "data" / "golden.json"
 def golden() -> dict[str, Any]:
     data: dict[str, Any] = json.loads(GOLDEN.read_text(encoding="utf-8"))
     return data
+
+
+@pytest.fixture(scope="session")
+def card() -> ReportCard:
+    return small(lowest, ["2x8", "2x6"])
 
 
 def golden_ruleset(rules: dict[str, Any]) -> Ruleset:
