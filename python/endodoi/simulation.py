@@ -141,8 +141,8 @@ class GameTable:
         MissingExtraError
             If pyarrow is not installed.
         """
-        pa, _ = load_arrow()
-        table: pa.Table = pa.table(self.to_numpy())
+        arrow, _ = load_arrow()
+        table: pa.Table = arrow.table(self.to_numpy())
         return table
 
     def to_pandas(self) -> pd.DataFrame:

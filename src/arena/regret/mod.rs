@@ -73,8 +73,6 @@ pub struct ExamConfig {
     pub reference: Reference,
     /// Seconds after which the solver leaves a position to a search of
     /// [`Reference::UNSOLVED_DEPTH`] plies; with `None` it takes the time it needs.
-    ///
-    /// [`Perfect::suited_seconds`]: crate::policy::Perfect::suited_seconds
     pub seconds: Option<f64>,
     /// Memory and threads.
     pub solver: SolverOptions,
