@@ -26,6 +26,7 @@ __all__ = [
     "Rows",
     "contestant",
     "from_spec",
+    "is_player",
     "name_of",
     "read_array",
 ]
@@ -206,9 +207,14 @@ def contestant(player: str | PolicyFunction, field: str) -> str | PolicyFunction
     """
     if isinstance(player, CorePolicy):
         return player.spec
-    if isinstance(player, str) or callable(player):
+    if is_player(player):
         return player
     raise wrong_type(player, field, "a specification or a function")
+
+
+def is_player(value: object) -> bool:
+    """Tell whether something is a specification or a function; a class is none of them yet."""
+    return isinstance(value, str) or (callable(value) and not isinstance(value, type))
 
 
 def name_of(player: str | PolicyFunction) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeAlias
 
+from endodoi.core_policy import is_player
 from endodoi.errors import BatchError
 from endodoi.numbers_given import wrong_type
 from endodoi.policies import Agent, Committee, CorePolicy, PolicyFunction
@@ -61,7 +62,7 @@ def read_one(opponent: OneOpponent, field: str, ruleset: Ruleset) -> OneOpponent
         return opponent if stays else opponent.spec
     if isinstance(opponent, Committee) and opponent.spec is not None:
         return opponent.spec
-    if isinstance(opponent, str) or callable(opponent):
+    if is_player(opponent):
         return opponent
     raise wrong_type(
         opponent,

@@ -36,7 +36,7 @@ from endodoi.core_policy import CorePolicy as CorePolicy  # noqa: PLC0414 (other
 from endodoi.core_policy import Policy, Random, from_spec, read_array
 from endodoi.core_policy import PolicyFunction as PolicyFunction  # noqa: PLC0414
 from endodoi.errors import ArgumentValueError, PolicyError
-from endodoi.numbers_given import check_range, check_seconds, check_whole
+from endodoi.numbers_given import check_range, check_seconds
 from endodoi.settings import check_seed
 from endodoi.shipped import ShippedAgent, shipped_agents
 
@@ -62,6 +62,7 @@ __all__ = [
 #: What a search may be asked for at most.
 MAX_DEPTH = 64
 MAX_NODES = 2**64 - 1
+MAX_SIMULATIONS = 1_000_000
 MAX_TABLE_MIB = 1 << 20
 MAX_THREADS = 256
 
@@ -154,7 +155,7 @@ class Mcts(CorePolicy):
         ruleset: Ruleset | None = None,
         seed: int = 0,
     ) -> None:
-        check_whole(simulations, "simulations")
+        check_range(simulations, "simulations", 1, MAX_SIMULATIONS)
         spec = f"mcts:{simulations}"
         if agent is not None:
             spec = f"agent:{os.fspath(agent)}@mcts={simulations}"

@@ -86,15 +86,16 @@ def test_a_game_decided_by_captures_is_not_searched() -> None:
     assert found.principal_variation == []
 
 
-@pytest.mark.parametrize("simulations", [0, -1, 1_000_001])
-def test_simulations_out_of_range_are_refused(simulations: int) -> None:
-    with pytest.raises(ed.PolicyError, match="mcts:N with N from 1 to 1000000"):
-        policies.Mcts(simulations)
-
-
 @pytest.mark.parametrize("simulations", [True, 800.0, "800"])
 def test_simulations_that_are_no_whole_number_are_refused(simulations: Any) -> None:
     with pytest.raises(ed.ArgumentTypeError, match=r"^simulations is "):
+        policies.Mcts(simulations)
+
+
+@pytest.mark.parametrize("simulations", [0, -1, 1_000_001])
+def test_simulations_out_of_range_are_refused(simulations: int) -> None:
+    message = rf"^simulations is {simulations}, expected 1 to 1000000$"
+    with pytest.raises(ed.ArgumentValueError, match=message):
         policies.Mcts(simulations)
 
 

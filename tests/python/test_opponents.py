@@ -283,7 +283,7 @@ def test_copies_and_snapshots_in_mid_game_go_on_as_the_original() -> None:
         VectorEnv(20, columns=5, opponent="random").set_state(state)
 
 
-@pytest.mark.parametrize("opponent", [3, 2.5, b"random", {"random"}])
+@pytest.mark.parametrize("opponent", [3, 2.5, b"random", {"random"}, ed.policies.Greedy])
 def test_what_is_no_opponent_is_refused(opponent: Any) -> None:
     with pytest.raises(
         ed.errors.ArgumentTypeError, match=r"opponent is .* expected a specification"

@@ -253,6 +253,7 @@ def test_all_that_needs_pyarrow_says_the_same(
         ({"first": -1}, ed.SimulationError),
         ({"ruleset": "en-dodoi"}, ed.ArgumentTypeError),
         ({"south": 3}, ed.ArgumentTypeError),
+        ({"south": ed.policies.Random}, ed.ArgumentTypeError),
     ],
 )
 def test_arguments_out_of_range_are_named(

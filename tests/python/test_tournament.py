@@ -284,6 +284,8 @@ def test_what_cannot_be_played_is_refused_by_name(tmp_path: Path) -> None:
     refused(ed.PolicyError, 'player is "nobody", expected random, greedy', ["random", "nobody"])
     refused(ed.ArgumentTypeError, "players is 'random'", "random")
     refused(ed.ArgumentTypeError, r"players\[1\] is 7", ["random", 7])
+    unmade = r"players\[1\] is <class '.*Greedy'> .*, expected a specification or a function"
+    refused(ed.ArgumentTypeError, unmade, ["random", ed.policies.Greedy])
     refused(ed.ArgumentTypeError, "players has the name 3", {3: "random", "b": "greedy"})
     refused(ed.ArgumentTypeError, "ruleset is None", two, ruleset=None)
     refused(ed.ArenaError, "gauntlet is 2, expected 1 to 1", two, gauntlet=2)
