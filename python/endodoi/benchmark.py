@@ -19,7 +19,7 @@ from endodoi.contestants import player_digests
 from endodoi.core_policy import contestant, name_of
 from endodoi.errors import ArenaError, ArgumentTypeError, PolicyError
 from endodoi.estimates import mean_of, paired_interval
-from endodoi.places import claim, write_text
+from endodoi.places import claim, folder_at, write_text
 from endodoi.progress import Progress
 from endodoi.report_card import CardGames, CardPart, ReportCard, rounded
 from endodoi.tournament import Tournament, counted_from, play_rest
@@ -331,7 +331,7 @@ class CardFolder:
     def __init__(
         self, path: str | os.PathLike[str] | None, empty: ReportCard, digests: dict[str, str]
     ) -> None:
-        self.path = None if path is None else Path(path)
+        self.path = None if path is None else folder_at(path)
         self.card = empty
         self.digests = digests
         self.claimed: int | None = None

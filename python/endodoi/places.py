@@ -8,6 +8,7 @@ import os
 import signal
 import threading
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from endodoi.numbers_given import wrong_type
@@ -17,7 +18,15 @@ if TYPE_CHECKING:
 
     from matplotlib.figure import Figure
 
-__all__ = ["check_place", "claim", "held_back", "write_figure", "write_text", "written_whole"]
+__all__ = [
+    "check_place",
+    "claim",
+    "folder_at",
+    "held_back",
+    "write_figure",
+    "write_text",
+    "written_whole",
+]
 
 
 def check_place(path: str | os.PathLike[str]) -> str:
@@ -51,6 +60,26 @@ def check_place(path: str | os.PathLike[str]) -> str:
     if os.path.exists(path) and not os.path.isfile(path):  # noqa: PTH110, PTH113
         raise FileExistsError(errno.EEXIST, "this is a device or a pipe; name a file", path)
     return os.path.realpath(path) if os.path.islink(path) else path  # noqa: PTH114
+
+
+def folder_at(path: object) -> Path:
+    """Return the path of a folder that is there or can be made.
+
+    Raises
+    ------
+    ArgumentTypeError
+        If it is no path.
+    OSError
+        If it is empty or a file.
+    """
+    if not isinstance(path, (str, os.PathLike)):
+        raise wrong_type(path, "out", "the path of a folder")
+    if not os.fspath(path):
+        raise FileNotFoundError(errno.ENOENT, "out is empty, expected the path of a folder", path)
+    folder = Path(path)
+    if folder.exists() and not folder.is_dir():
+        raise NotADirectoryError(errno.ENOTDIR, "out is a file, expected a folder", str(path))
+    return folder
 
 
 def claim(path: str) -> int | None:

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import errno
 import importlib.util
 import json
 import os
 import re
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from endodoi._core import GameRecord, Games, __version__
 from endodoi.errors import ArenaError, EndodoiError
-from endodoi.numbers_given import wrong_type
-from endodoi.places import claim, held_back, write_text
+from endodoi.places import claim, folder_at, held_back, write_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from endodoi.standings import Standings
     from endodoi.tournament import Tournament
@@ -182,26 +180,6 @@ def changed_file(before: dict[str, str], now: dict[str, str]) -> str:
         f"the file of {player} had the SHA-256 {before.get(player)} there and has "
         f"{now.get(player)} now"
     )
-
-
-def folder_at(path: object) -> Path:
-    """Return the path of a folder that is there or can be made.
-
-    Raises
-    ------
-    ArgumentTypeError
-        If it is no path.
-    OSError
-        If it is empty or a file.
-    """
-    if not isinstance(path, (str, os.PathLike)):
-        raise wrong_type(path, "out", "the path of a folder")
-    if not os.fspath(path):
-        raise FileNotFoundError(errno.ENOENT, "out is empty, expected the path of a folder", path)
-    folder = Path(path)
-    if folder.exists() and not folder.is_dir():
-        raise NotADirectoryError(errno.ENOTDIR, "out is a file, expected a folder", str(path))
-    return folder
 
 
 def damaged(path: Path, what: str, way: str | None = None) -> ArenaError:

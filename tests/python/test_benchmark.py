@@ -334,6 +334,24 @@ def test_a_folder_is_gone_on_with_board_by_board(tmp_path: Path, card: ReportCar
     assert small(lowest, ["2x6"], out=out) == both
 
 
+@pytest.mark.parametrize(
+    ("out", "error", "message"),
+    [
+        ("", FileNotFoundError, "out is empty, expected the path of a folder"),
+        ("file", NotADirectoryError, "out is a file, expected a folder: 'file'"),
+        (3, ed.ArgumentTypeError, r"out is 3 \(int\), expected the path of a folder"),
+    ],
+)
+def test_what_is_no_folder_is_refused_by_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, out: Any, error: type[Exception], message: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "file").write_text("", encoding="utf-8")
+    with pytest.raises(error, match=message):
+        small("greedy", out=out)
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
+
+
 def test_a_folder_of_something_else_is_refused_by_the_field(tmp_path: Path) -> None:
     out = tmp_path / "card"
     found = small(lowest, out=out)
