@@ -101,6 +101,16 @@ fn an_exam_is_read_as_it_was_written_and_no_other_is() {
 }
 
 #[test]
+fn a_phase_without_positions_loses_nothing() {
+    let regret = grade(&draw(&small(1)), &mut Greedy::default());
+    let phases = [&regret.opening, &regret.middle, &regret.endgame];
+    let without = phases.iter().filter(|part| part.positions == 0).count();
+    assert_eq!(without, 2);
+    let text = regret.to_string();
+    assert!(!text.contains("-0"), "{text}");
+}
+
+#[test]
 fn worths_are_those_of_a_table_of_all_positions() {
     let config = small(200);
     let table = EndgameTable::build(&config.ruleset, 24, Some(1), &mut |_| {

@@ -51,10 +51,12 @@ pub fn paired_interval_of(scores: &[f64], distinct: usize) -> (f64, f64) {
 
 /// Returns the mean of `values` and the half-width of its normal 95 % interval.
 ///
-/// The half-width of fewer than two values is infinite.
+/// The mean of no values is 0; the half-width of fewer than two is infinite.
 pub(crate) fn mean_and_half(values: &[f64]) -> (f64, f64) {
     let count = values.len() as f64;
-    let mean = values.iter().sum::<f64>() / count.max(1.0);
+    // The sum of no floats is -0.
+    let sum = values.iter().fold(0.0, |sum, value| sum + value);
+    let mean = sum / count.max(1.0);
     if values.len() < 2 {
         return (mean, f64::INFINITY);
     }
