@@ -327,7 +327,7 @@ fn an_actor_of_other_settings_starts_its_games_anew_and_broken_ones_are_refused(
     assert!(refusal(&config).contains("the file is damaged"));
     let chunk = chunks_in(&run.path().join("queue")).remove(0);
     fs::copy(&chunk, &games).unwrap();
-    assert!(refusal(&config).contains("this program reads endodoi-actor version 1"));
+    assert!(refusal(&config).contains("this program reads endodoi-actor version 2"));
 }
 
 #[test]

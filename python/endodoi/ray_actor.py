@@ -28,7 +28,7 @@ __all__ = ["Harvest", "Orders", "SelfPlayer", "chunk_name", "header_of", "next_c
 HEADER = "endodoi"
 
 #: How often an actor looks for a chunk, and for how long before it answers without one.
-LOOK_SECONDS, WAIT_SECONDS = 0.02, 5.0
+LOOK_SECONDS, WAIT_SECONDS = 0.005, 5.0
 
 #: Seconds that a program has to end before it is killed.
 END_SECONDS = 20.0
@@ -44,6 +44,8 @@ class Orders:
 
     Attributes
     ----------
+    number : int
+        Rises with every change of what follows.
     version : int
         Number of the weights; they rise.
     weights : tuple
@@ -52,6 +54,7 @@ class Orders:
         How far the run is, as the learner writes it; empty at the beginning.
     """
 
+    number: int
     version: int
     weights: tuple[ray.ObjectRef, ...]
     news: bytes
@@ -88,7 +91,7 @@ class SelfPlayer:
         self.held = claim(str(Path(self.folder) / LOCK))
         self.run = Path(self.folder)
         self.process: subprocess.Popen[bytes] | None = None
-        self.version = -1
+        self.heard = self.version = -1
         self.next = 0
         self.lock = threading.Lock()
 
@@ -109,9 +112,10 @@ class SelfPlayer:
         self.run = Path(tempfile.mkdtemp(dir=self.folder))
         self.own.mkdir(parents=True)
         self.queue.mkdir()
+        self.sent.mkdir()
         put(self.run / "config.toml", settings.encode())
         self.next = next_chunk(games) if games else 0
-        self.version = -1
+        self.heard = self.version = -1
         if games:
             put(self.own / "games.safetensors", games)
         self.obey(orders)
@@ -143,70 +147,93 @@ class SelfPlayer:
 
     @property
     def queue(self) -> Path:
-        """Where its program puts finished chunks."""
+        """Where its program puts finished chunks; it plays while there is none."""
         return self.run / "queue"
 
-    def obey(self, orders: Orders) -> int:
-        """Take up newer weights and news; return the number of the weights it has now."""
-        if orders.version > self.version and orders.weights:
-            weights: bytes = ray.get(orders.weights[0])
-            with self.lock:
-                if orders.version > self.version:
-                    put(self.run / "agent.safetensors", weights)
-                    self.version = orders.version
-        if orders.news:
-            put(self.queue / "news.json", orders.news)
-        return self.version
+    @property
+    def sent(self) -> Path:
+        """Where chunks are that went to the learner's machine, until it says that it has them."""
+        return self.run / "sent"
 
-    def harvest(self, taken: int) -> Harvest:
-        """Wait a while for finished chunks and return them.
+    def obey(self, orders: Orders) -> None:
+        """Take up newer weights and news."""
+        weights: bytes = ray.get(orders.weights[0]) if orders.weights else b""
+        # Two calls at the same time may come in any order.
+        with self.lock:
+            if weights and orders.version > self.version:
+                put(self.run / "agent.safetensors", weights)
+                self.version = orders.version
+            if orders.news and orders.number > self.heard:
+                put(self.queue / "news.json", orders.news)
+                self.heard = orders.number
+
+    def harvest(self, taken: int, orders: Orders, ahead: bool) -> Harvest:
+        """Take up orders, wait a while for finished chunks, and return them.
 
         Parameters
         ----------
         taken : int
             The first chunk that the learner's machine does not have; those before are removed.
+        orders : Orders
+            Weights and news, if there are newer ones.
+        ahead : bool
+            Whether the program goes on at once, not only when it is asked again.
 
         Raises
         ------
         TrainError
             If the program has failed.
         """
+        self.obey(orders)
         self.next = max(self.next, taken)
+        self.remove_taken()
         until = time.monotonic() + WAIT_SECONDS
         while True:
-            self.make_room()
             ended = self.has_ended()
             chunks, games = self.finished()
+            if chunks and ahead:
+                self.make_room()
             if chunks or ended or time.monotonic() > until:
                 return Harvest(chunks, games, ended)
             time.sleep(LOOK_SECONDS)
 
-    def make_room(self) -> None:
-        """Remove the chunks that the learner's machine has.
-
-        The program may put one into its queue only after it was taken.
-        """
+    def remove_taken(self) -> None:
+        """Remove the chunks that the learner's machine has, so that the program goes on."""
         first = chunk_name(self.number, self.next)
+        for folder in (self.queue, self.sent):
+            for path in folder.glob("actor-*.safetensors"):
+                if path.name < first:
+                    path.unlink(missing_ok=True)
+
+    def make_room(self) -> None:
+        """Move chunks out of the program's way, which goes on then."""
         for path in self.queue.glob("actor-*.safetensors"):
-            if path.name < first:
-                path.unlink(missing_ok=True)
+            path.replace(self.sent / path.name)
 
     def finished(self) -> tuple[list[tuple[int, bytes]], bytes]:
         """Return the chunks that are new and the games after them."""
+        if not any((folder / chunk_name(self.number, self.next)).exists() for folder in self.ways):
+            return [], b""
         try:
             games = (self.own / "games.safetensors").read_bytes()
         except FileNotFoundError:
             return [], b""
-        chunks = []
-        for number in range(self.next, next_chunk(games)):
-            # The program moves it from one folder to the other, never back.
-            name = chunk_name(self.number, number)
-            try:
-                chunk = (self.own / name).read_bytes()
-            except FileNotFoundError:
-                chunk = (self.queue / name).read_bytes()
-            chunks.append((number, chunk))
+        numbers = range(self.next, next_chunk(games))
+        chunks = [(number, self.chunk(number)) for number in numbers]
         return (chunks, games) if chunks else ([], b"")
+
+    @property
+    def ways(self) -> tuple[Path, Path, Path]:
+        """The folders that a chunk goes through, in this order and never back."""
+        return self.own, self.queue, self.sent
+
+    def chunk(self, number: int) -> bytes:
+        """Return the bytes of a chunk, wherever it is."""
+        name = chunk_name(self.number, number)
+        for folder in self.ways[:-1]:
+            with suppress(FileNotFoundError):
+                return (folder / name).read_bytes()
+        return (self.ways[-1] / name).read_bytes()
 
     def has_ended(self) -> bool:
         """Tell whether the program has ended well.

@@ -15,6 +15,7 @@ import signal
 import threading
 import time
 from contextlib import suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import ray
@@ -32,7 +33,7 @@ __all__ = ["Fleet"]
 
 #: Seconds between two looks at the learner's files, two lines of the log, two attempts to begin
 #: again, and until actors that are told to end are left.
-LOOK_SECONDS, LOG_SECONDS, AGAIN_SECONDS, END_SECONDS = 0.1, 2.0, 0.5, 30.0
+LOOK_SECONDS, LOG_SECONDS, AGAIN_SECONDS, END_SECONDS = 0.02, 2.0, 0.5, 30.0
 
 #: Calls that an actor answers at the same time: games, orders, the end.
 CALLS = 3
@@ -53,10 +54,12 @@ class Member:
         self.handle: Any = None
         self.machine: str | None = None
         self.begun = self.ended = False
-        self.version = -1
-        self.news = b""
+        #: The orders, and the weights, that it was told of last.
+        self.heard = self.version = -1
         self.taken = 0
         self.deaths = 0
+        #: When it was asked for chunks last.
+        self.asked = 0.0
         self.not_before = 0.0
         #: Calls under way, by what they ask for.
         self.calls: dict[str, Any] = {}
@@ -66,8 +69,7 @@ class Member:
         self.calls.clear()
         self.machine = None
         self.begun = self.ended = False
-        self.version = -1
-        self.news = b""
+        self.heard = self.version = -1
         self.not_before = time.monotonic() + AGAIN_SECONDS
 
 
@@ -96,7 +98,7 @@ class Fleet:
         self.members = [Member(number) for number in range(actors)]
         self.failure: Exception | None = None
         self.learner: subprocess.Popen[str] | None = None
-        self.orders = Orders(-1, (), b"")
+        self.orders = Orders(0, -1, (), b"")
         self.stamp: tuple[int, ...] = ()
         #: Whether the learner needs no more positions.
         self.finished = False
@@ -104,6 +106,9 @@ class Fleet:
         self.settings = ""
         #: Chunks that are kept in the run's folder and wait for room in the queue.
         self.waiting: list[Path] = []
+        #: Chunks that lie in the queue, and how many are under way at most, those included.
+        self.queued = 0
+        self.limit = 1
         self.counts = {"chunks": 0, "chunk_bytes": 0, "games_bytes": 0, "weights": 0, "lost": 0}
         self.weight_bytes = 0
         self.began = self.logged = time.monotonic()
@@ -159,14 +164,17 @@ class Fleet:
                 self.stamp = stamp
                 self.counts["weights"] += 1
                 self.weight_bytes = len(weights)
-                version = self.orders.version + 1
-                self.orders = Orders(version, (ray.put(weights),), self.orders.news)
+                self.order(version=self.orders.version + 1, weights=(ray.put(weights),))
         with suppress(FileNotFoundError):
             news = (self.run / "queue" / "news.json").read_bytes()
             if news != self.orders.news:
                 self.finished = bool(json.loads(news)["finished"])
-                self.orders = Orders(self.orders.version, self.orders.weights, news)
+                self.order(news=news)
         return bool(self.settings) and self.orders.version >= 0
+
+    def order(self, **changed: Any) -> None:
+        """Change what actors are told."""
+        self.orders = replace(self.orders, number=self.orders.number + 1, **changed)
 
     def take_settings(self, text: str) -> None:
         """Take up the run's settings, and the games and chunks that its folder holds."""
@@ -175,7 +183,8 @@ class Fleet:
             raise TrainError(f"{self.run / 'config.toml'} names no queue.chunks")
         self.most = int(found["chunks"])
         start, end = found.span("chunks")
-        # At the actor one chunk waits; the learner's part alone may be on a GPU.
+        # At the actor one chunk waits, and none is played meanwhile; the learner's part alone may
+        # be on a GPU.
         self.settings = DEVICE.sub('device = "cpu"', f"{text[:start]}1{text[end:]}")
         (self.run / "queue").mkdir(exist_ok=True)
         for member in self.members:
@@ -203,8 +212,9 @@ class Fleet:
     def step(self) -> None:
         """Ask actors for what is due, hear what they answer, and fill the queue."""
         calls = {}
-        for member in self.members:
-            self.ask(member)
+        free = self.limit - self.under_way()
+        for member in sorted(self.members, key=lambda member: member.asked):
+            free -= self.ask(member, free > 0)
             calls.update({call: (member, what) for what, call in member.calls.items()})
         if calls:
             ready, _ = ray.wait(list(calls), timeout=LOOK_SECONDS)
@@ -215,16 +225,21 @@ class Fleet:
         else:
             self.stopping.wait(LOOK_SECONDS)
         self.deliver()
+        self.adapt()
         if time.monotonic() - self.logged > LOG_SECONDS:
             self.log()
 
-    def ask(self, member: Member) -> None:
-        """Make the calls to an actor that are due."""
+    def ask(self, member: Member, more: bool) -> bool:
+        """Make the calls to an actor that are due; tell whether it is asked for chunks now.
+
+        It is asked only if more chunks may be under way: back-pressure, and what nobody asked for
+        does not get old.
+        """
         if member.ended and not self.finished:
             # The news it ended by were those of a run that goes on with a larger budget.
             member.lose()
         if member.ended or time.monotonic() < member.not_before:
-            return
+            return False
         if member.handle is None:
             player = ray.remote(
                 num_cpus=self.threads, max_restarts=-1, max_task_retries=0, max_concurrency=CALLS
@@ -234,16 +249,42 @@ class Fleet:
         if not member.begun:
             if "begin" not in calls:
                 games = self.games_of(member)
-                calls["begin"] = handle.begin.remote(self.settings, self.orders, games)
-            return
-        # Back-pressure: an actor whose chunks nobody takes waits.
-        if "harvest" not in calls and len(self.waiting) < self.most:
-            calls["harvest"] = handle.harvest.remote(member.taken)
+                orders = self.news_for(member)
+                calls["begin"] = handle.begin.remote(self.settings, orders, games)
+            return False
+        if more and "harvest" not in calls:
+            # Where all of them do not bring enough when asked, they play on in between.
+            ahead = self.limit > self.playing
+            calls["harvest"] = handle.harvest.remote(member.taken, self.news_for(member), ahead)
+            member.asked = time.monotonic()
+            return True
+        working = "harvest" in calls or self.finished
+        if working and "obey" not in calls and member.heard < self.orders.number:
+            calls["obey"] = handle.obey.remote(self.news_for(member))
+        return False
+
+    def news_for(self, member: Member) -> Orders:
+        """Return what an actor does not know, and note that it does from now on."""
         newer = self.orders.version > member.version
-        if "obey" not in calls and (newer or self.orders.news != member.news):
-            weights = self.orders.weights if newer else ()
-            member.news = self.orders.news
-            calls["obey"] = handle.obey.remote(Orders(self.orders.version, weights, member.news))
+        member.heard, member.version = self.orders.number, self.orders.version
+        return self.orders if newer else replace(self.orders, weights=())
+
+    def under_way(self) -> int:
+        """Count the chunks that actors are asked for or that wait for the learner."""
+        asked = sum("harvest" in member.calls for member in self.members)
+        return asked + len(self.waiting) + self.queued
+
+    @property
+    def playing(self) -> int:
+        """How many actors play."""
+        return sum(member.begun and not member.ended for member in self.members)
+
+    def adapt(self) -> None:
+        """Let more chunks be under way if the learner runs out of them, fewer if they wait."""
+        if self.waiting:
+            self.limit = max(self.limit - 1, 1)
+        elif self.queued == 0 and self.under_way() >= min(self.limit, self.playing):
+            self.limit = min(self.limit + 1, self.playing + self.most)
 
     def hear(self, member: Member, what: str, call: Any) -> None:
         """Take in what an actor answers to a call."""
@@ -263,9 +304,7 @@ class Fleet:
             return
         if what == "begin":
             member.machine, member.begun = answer, True
-        elif what == "obey":
-            member.version = answer
-        else:
+        elif what == "harvest":
             self.keep(member, answer)
 
     def refuse(self, member: Member, error: RayTaskError) -> None:
@@ -302,11 +341,11 @@ class Fleet:
     def deliver(self) -> None:
         """Move chunks into the queue as long as there is room, the oldest first."""
         queue = self.run / "queue"
-        there = sum(1 for _ in queue.glob("*.safetensors"))
-        while self.waiting and there < self.most:
+        self.queued = sum(1 for _ in queue.glob("*.safetensors"))
+        while self.waiting and self.queued < self.most:
             path = self.waiting.pop(0)
             path.replace(queue / path.name)
-            there += 1
+            self.queued += 1
 
     def end(self) -> None:
         """Let the actors end and keep what they have finished."""
@@ -330,9 +369,10 @@ class Fleet:
         line = {
             "seconds": round(self.logged - self.began, 3),
             "actors": len(self.members),
-            "playing": sum(member.begun and not member.ended for member in self.members),
+            "playing": self.playing,
             "machines": sorted({member.machine for member in self.members if member.machine}),
             "waiting": len(self.waiting),
+            "limit": self.limit,
             **self.counts,
             "weight_bytes": self.weight_bytes,
         }

@@ -17,7 +17,7 @@ use super::config::Config;
 use super::folder::{RunFolder, lock, remove_temporary};
 use super::parts;
 use super::progress::Progress;
-use super::queue::Queue;
+use super::queue::{News, Queue};
 use super::saved_games::{put_games, take_games};
 use super::sealed::Format;
 use super::selfplay::{Group, Played, play_all};
@@ -29,7 +29,8 @@ use crate::ruleset::Ruleset;
 
 const FORMAT: Format = Format {
     name: "endodoi-actor",
-    version: 1,
+    version: 2,
+    oldest: 1,
 };
 
 /// Index of actor 0's seed under the run's seed, above those of the run's own games.
@@ -39,7 +40,7 @@ const FIRST_SEED: u64 = 1 << 32;
 pub const LARGEST_NUMBER: u32 = 9999;
 
 /// How often an actor looks whether it may go on.
-const POLLED_EVERY: Duration = Duration::from_millis(20);
+const POLLED_EVERY: Duration = Duration::from_millis(5);
 
 /// Time between two lines of progress.
 const SAID_EVERY: Duration = Duration::from_secs(10);
@@ -82,6 +83,9 @@ struct About {
     positions: u64,
     /// Games finished, in the same.
     games: u64,
+    /// The group whose turn it is; version 1 played all of them for every chunk.
+    #[serde(default)]
+    turn: usize,
 }
 
 /// A program that plays for a run.
@@ -96,6 +100,8 @@ pub struct Actor {
     queue: Queue,
     folder: PathBuf,
     groups: Vec<Group>,
+    /// The group whose turn it is.
+    turn: usize,
     /// The number of the next chunk.
     next: u64,
     /// Positions searched and games finished in the chunks before.
@@ -132,6 +138,7 @@ impl Actor {
             queue,
             folder,
             groups: Vec::new(),
+            turn: 0,
             next: 0,
             before: [0; 2],
             work: ActorWork::default(),
@@ -172,13 +179,13 @@ impl Actor {
         };
         // The last chunk of a program that found no room for it.
         self.deliver(&|| ended(0))?;
-        while !ended(self.work.games) {
-            let news = self.queue.news()?;
-            if news.finished {
+        loop {
+            let games = self.work.games;
+            let Some(news) = self.wait_for_room(&|| ended(games))? else {
                 break;
-            }
+            };
             let agent = self.newest_agent()?;
-            let (games, at) = (self.work.games, (&agent.weights, news.progress));
+            let at = (&agent.weights, news.progress);
             let played = self.play_chunk(at, &|more| ended(games + more))?;
             self.commit(agent.metadata.step, played)?;
             let games = self.work.games;
@@ -223,24 +230,45 @@ impl Actor {
         Ok(agent)
     }
 
-    /// Plays iterations until there are enough positions for a chunk, or `ended` says so of the
-    /// games finished.
+    /// Waits until there is room in the queue, so that what is played then is of the newest weights,
+    /// and returns how far the run is; `None` if it is finished or `ended` says so before.
+    fn wait_for_room(&mut self, ended: &dyn Fn() -> bool) -> Result<Option<News>, TrainError> {
+        let begun = Instant::now();
+        loop {
+            let news = self.queue.news()?;
+            if news.finished || ended() {
+                return Ok(None);
+            }
+            if self.queue.len()? < self.config.queue.chunks {
+                self.work.waited += begun.elapsed().as_secs_f64();
+                return Ok(Some(news));
+            }
+            thread::sleep(POLLED_EVERY);
+        }
+    }
+
+    /// Plays groups in turn, as many at once as there are threads, until they have brought about as
+    /// many positions as a chunk is to have, or `ended` says so of the games finished.
     fn play_chunk(
         &mut self,
         at: (&Weights, f64),
         ended: &dyn Fn(u64) -> bool,
     ) -> Result<Played, TrainError> {
+        let (wanted, play) = (self.config.queue.positions, self.config.selfplay);
         let mut sum = Played::default();
-        while sum.samples.len() < self.config.queue.positions {
-            let threads = self.config.threads();
-            for played in play_all(&mut self.groups, at, threads, None)? {
+        loop {
+            let end = self.groups.len().min(self.turn + self.config.threads());
+            let turn = &mut self.groups[self.turn..end];
+            let usual = turn.len() * play.games * play.plies;
+            for played in play_all(turn, at, self.config.threads(), None)? {
                 sum.add(played);
             }
-            if ended(sum.games) {
-                break;
+            self.turn = end % self.groups.len();
+            // Half a turn too many is as near as half a turn too few.
+            if sum.samples.len() + usual / 2 >= wanted || ended(sum.games) {
+                return Ok(sum);
             }
         }
-        Ok(sum)
     }
 
     /// Keeps a chunk and the games after it, both or neither.
@@ -305,6 +333,7 @@ impl Actor {
             next: self.next,
             positions: self.before[0],
             games: self.before[1],
+            turn: self.turn,
             episode: self.groups.iter().map(Group::episode).max().unwrap_or(0) + 1,
         };
         let mut state = State::default();
@@ -332,6 +361,7 @@ impl Actor {
             ));
         }
         self.groups = groups.unwrap_or_else(|| Group::all(&self.own, about.episode));
+        self.turn = about.turn % self.groups.len();
         self.next = about.next;
         self.before = [about.positions, about.games];
         self.drop_uncounted()

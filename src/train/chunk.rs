@@ -13,6 +13,7 @@ use crate::ruleset::Ruleset;
 const FORMAT: Format = Format {
     name: "endodoi-chunk",
     version: 1,
+    oldest: 1,
 };
 
 /// The end of the names of chunks.

@@ -25,9 +25,9 @@ pub struct QueueConfig {
     /// Chunks that wait for the learner, of all actors together; actors wait when there are as
     /// many.
     pub chunks: usize,
-    /// Positions of a chunk, at least.
+    /// Positions of a chunk, about: an actor plays its groups of games in turn until it has them.
     pub positions: usize,
-    /// Seconds between two publications of weights, at least.
+    /// Seconds between two publications of weights, later in a run; see [`QueueConfig::pause_at`].
     pub publish: f64,
     /// Optimiser steps since the weights of a chunk, above which it is dropped.
     pub staleness: u64,
@@ -36,11 +36,27 @@ pub struct QueueConfig {
 impl Default for QueueConfig {
     fn default() -> QueueConfig {
         QueueConfig {
-            chunks: 4,
+            chunks: 2,
             positions: 1024,
             publish: 2.0,
             staleness: 10_000,
         }
+    }
+}
+
+impl QueueConfig {
+    /// Seconds between two publications at the beginning of a run.
+    pub const FIRST_PAUSE: f64 = 0.1;
+
+    /// The pause as a share of the time trained, until it has grown to `publish`.
+    pub const PAUSE_SHARE: f64 = 0.01;
+
+    /// Returns the seconds between two publications of weights after so many seconds of training: a
+    /// short run, or the beginning of a long one, has learnt much in the seconds that are little to
+    /// a long one.
+    pub fn pause_at(&self, seconds: f64) -> f64 {
+        let grown = QueueConfig::PAUSE_SHARE * seconds;
+        self.publish.min(grown.max(QueueConfig::FIRST_PAUSE))
     }
 }
 

@@ -11,8 +11,10 @@ use crate::policy::features::FEATURES_VERSION;
 pub struct Format {
     /// Its name.
     pub name: &'static str,
-    /// The version that is written and read.
+    /// The version that is written.
     pub version: u32,
+    /// The oldest version that is read.
+    pub oldest: u32,
 }
 
 /// What every header begins with; it is read first, so that a newer version is refused as such.
@@ -60,16 +62,14 @@ impl Format {
         let named = |name: &str, version, features| {
             format!("{name} version {version} with features version {features}")
         };
-        let found = (
-            envelope.format.as_str(),
-            envelope.format_version,
-            envelope.features_version,
-        );
-        let expected = (self.name, self.version, FEATURES_VERSION);
-        if found != expected {
+        let version = envelope.format_version;
+        if envelope.format != self.name
+            || !(self.oldest..=self.version).contains(&version)
+            || envelope.features_version != FEATURES_VERSION
+        {
             return Err(StateError::Format {
-                got: named(found.0, found.1, found.2),
-                expected: named(expected.0, expected.1, expected.2),
+                got: named(&envelope.format, version, envelope.features_version),
+                expected: named(self.name, self.version, FEATURES_VERSION),
             });
         }
         let header: Header<T> = serde_json::from_str(&json)?;

@@ -183,8 +183,8 @@ impl Group {
     }
 }
 
-/// Plays the plies of an iteration in every group, with the weights and the share of the budget
-/// given, on a few threads beside a task that goes first.
+/// Plays the plies of an iteration in every one of these groups, with the weights and the share of
+/// the budget given, on a few threads beside a task that goes first.
 ///
 /// # Errors
 /// [`TrainError`] of the first group that fails.

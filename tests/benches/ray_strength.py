@@ -20,8 +20,12 @@ import endodoi as ed
 
 PLACES = ("one program", "Ray")
 
-#: The 97.5 % points of Student's distribution by degrees of freedom.
-STUDENT = {1: 12.71, 2: 4.30, 3: 3.18, 4: 2.78, 5: 2.57, 6: 2.45, 7: 2.36, 8: 2.31, 9: 2.26}
+#: The 97.5 % points of Student's distribution by degrees of freedom, from 1 to 29.
+STUDENT = (
+    *(12.71, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228),
+    *(2.201, 2.179, 2.160, 2.145, 2.131, 2.120, 2.110, 2.101, 2.093, 2.086),
+    *(2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045),
+)
 
 
 def train(place: str, run: Path, seed: int, given: argparse.Namespace) -> None:
@@ -36,7 +40,7 @@ def train(place: str, run: Path, seed: int, given: argparse.Namespace) -> None:
         "settings": {
             "workers": 1,
             "evaluation": {"every": 0, "final_games": 0},
-            "queue": {"chunks": given.chunks},
+            "queue": {"chunks": given.chunks, "positions": given.positions},
         },
         "out": run,
         "plot": False,
@@ -73,7 +77,7 @@ def measure(run: Path) -> dict[str, float]:
 
 def interval(values: list[float]) -> str:
     """Return the mean of independent runs with the half-width of its 95 % interval."""
-    half = STUDENT[len(values) - 1] * statistics.stdev(values) / len(values) ** 0.5
+    half = STUDENT[len(values) - 2] * statistics.stdev(values) / len(values) ** 0.5
     return f"{statistics.mean(values):.3f} ± {half:.3f}"
 
 
@@ -81,11 +85,15 @@ def main() -> None:
     """Train, measure, and print a line for each agent and the means."""
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--games", type=int, default=10_000)
-    options.add_argument("--seeds", type=int, nargs="+", default=[1, 2, 3], help="2 to 10")
+    options.add_argument("--seeds", type=int, nargs="+", default=[1, 2, 3], help="2 to 30")
     options.add_argument("--actors", type=int, default=2)
-    options.add_argument("--chunks", type=int, default=4, help="chunks that wait for the learner")
+    options.add_argument("--chunks", type=int, default=2, help="chunks that wait for the learner")
+    options.add_argument("--positions", type=int, default=1024, help="positions of a chunk")
     options.add_argument("--out", type=Path, required=True, help="folder of the runs")
     given = options.parse_args()
+    degrees = len(given.seeds) - 1
+    if not 1 <= degrees <= len(STUDENT):
+        options.error(f"--seeds has {degrees + 1}, expected 2 to {len(STUDENT) + 1}")
     found: dict[str, list[dict[str, float]]] = {place: [] for place in PLACES}
     for seed in given.seeds:
         for number, place in enumerate(PLACES):

@@ -81,10 +81,13 @@ impl Run {
             out.progress.say(&note);
         }
         let (at, of) = queued.published;
-        let due = at.elapsed().as_secs_f64() >= self.config.queue.publish;
-        if due && of != self.learner.step() {
-            queued.published = (Instant::now(), self.learner.step());
+        let pause = self.config.queue.pause_at(self.seconds());
+        if at.elapsed().as_secs_f64() >= pause && of != self.learner.step() {
             self.publish()?;
+            let now = (Instant::now(), self.learner.step());
+            if let Some(queued) = &mut self.queued {
+                queued.published = now;
+            }
         }
         Ok(())
     }

@@ -6,6 +6,7 @@ import json
 import os
 import signal
 import threading
+import time
 from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -15,7 +16,7 @@ import ray
 
 import endodoi as ed
 from endodoi.cli import main
-from endodoi.ray_actor import Orders, SelfPlayer, header_of
+from endodoi.ray_actor import Orders, SelfPlayer, chunk_name, header_of, next_chunk
 from endodoi.ray_fleet import Fleet
 from ray_nodes import two_nodes, wait_until
 
@@ -215,6 +216,60 @@ def test_actors_come_when_there_is_room(
     cluster.remove_node(node)
 
 
+def test_chunks_under_way_are_more_when_the_queue_is_empty_and_fewer_when_they_wait(
+    tmp_path: Path,
+) -> None:
+    fleet = Fleet(tmp_path, 3, 1)
+    fleet.most = 2
+    for member in fleet.members:
+        member.begun = True
+
+    def adapt(asked: int, waiting: int = 0, queued: int = 0, times: int = 1) -> int:
+        for number, member in enumerate(fleet.members):
+            member.calls = {"harvest": None} if number < asked else {}
+        fleet.waiting = [tmp_path] * waiting
+        fleet.queued = queued
+        for _ in range(times):
+            fleet.adapt()
+        return fleet.limit
+
+    assert adapt(0, times=9) == 1
+    assert adapt(1) == 2
+    assert adapt(1) == 2
+    assert adapt(2) == 3
+    assert adapt(3, queued=1, times=9) == 3
+    assert adapt(3, times=9) == 5
+    assert adapt(3, queued=2, times=9) == 5
+    assert adapt(2, waiting=1, queued=2) == 4
+    assert adapt(2, waiting=1, queued=2, times=9) == 1
+
+
+def test_an_actor_plays_a_chunk_when_it_is_asked_and_ahead_if_it_is_told_so(tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    train(run, steps=20, settings={**SETTINGS, "queue": {"positions": 60, "chunks": 1}})
+    weights = (run / "agent.safetensors").read_bytes()
+    player = SelfPlayer(0, 1, ed.__version__)
+    nothing = Orders(0, -1, (), b"")
+    try:
+        player.begin((run / "config.toml").read_text(), Orders(1, 0, (ray.put(weights),), b""), b"")
+        assert [number for number, _ in player.harvest(0, nothing, False).chunks] == [0]
+        time.sleep(0.5)
+        assert not any(player.own.glob("actor-*"))
+        assert [path.name for path in player.queue.glob("actor-*")] == [chunk_name(0, 0)]
+        harvest = player.harvest(1, nothing, True)
+        assert [number for number, _ in harvest.chunks] == [1]
+        wait_until("a chunk", (player.queue / chunk_name(0, 2)).exists)
+        # One that the learner's machine did not get is still there.
+        again = player.harvest(1, nothing, True)
+        assert again.chunks[0] == harvest.chunks[0]
+        assert [number for number, _ in again.chunks] == [1, 2]
+        assert next_chunk(again.games) == 3
+        assert player.harvest(3, nothing, False).chunks[0][0] == 3
+        assert not any(player.sent.glob("actor-*"))
+    finally:
+        player.end()
+
+
 def test_what_an_actor_cannot_do_stops_the_learner_and_is_raised(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -228,7 +283,7 @@ def test_an_actor_says_what_its_machine_lacks(monkeypatch: pytest.MonkeyPatch) -
     player = SelfPlayer(3, 1, ed.__version__)
     monkeypatch.setenv("ENDODOI_TRAIN", "/no/such/program")
     with pytest.raises(ed.TrainError, match=r"on .*: ENDODOI_TRAIN is '/no/such/program'"):
-        player.begin("", Orders(0, (), b""), b"")
+        player.begin("", Orders(0, 0, (), b""), b"")
 
 
 def test_wrong_arguments_are_refused(tmp_path: Path) -> None:
