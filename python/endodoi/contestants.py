@@ -88,7 +88,12 @@ def members_of(label: str, player: Player) -> Iterator[tuple[str, Player]]:
 
 
 def parted(members: str) -> list[str]:
-    """Return the members of a committee's specification, which the core has read before.
+    """Return the members of a committee's specification, which the core has read before."""
+    return [one_of(part) for part in parts_of(members)]
+
+
+def parts_of(members: str) -> list[str]:
+    """Return the parts of a committee's specification.
 
     Each is ``[Nx][WEIGHT*]PLAYER`` or ``[Nx][WEIGHT*]{PLAYER}``, and they are parted by ``+``
     outside braces.
@@ -100,7 +105,20 @@ def parted(members: str) -> list[str]:
             parts.append("")
         else:
             parts[-1] += letter
-    return [one_of(part) for part in parts]
+    return parts
+
+
+def renamed(player: str, names: Mapping[str, str]) -> str:
+    """Return a specification with others in the place of some, members of committees included."""
+    if not player.startswith("committee:"):
+        return names.get(player, player)
+    parts = []
+    for part in parts_of(player.removeprefix("committee:")):
+        member = one_of(part)
+        bare = part.removesuffix("}") if part.endswith(f"{{{member}}}") else part
+        head = bare.removesuffix(member).removesuffix("{")
+        parts.append(f"{head}{{{renamed(member, names)}}}")
+    return "committee:" + "+".join(parts)
 
 
 def one_of(member: str) -> str:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from endodoi.policies import PolicyFunction
 
-__all__ = ["load_named", "load_player", "load_players"]
+__all__ = ["called", "load_named", "load_player", "load_players"]
 
 
 def load_player(text: str) -> str | PolicyFunction:
@@ -85,11 +85,15 @@ def load_named(text: str) -> str | PolicyFunction:
     PolicyError
         As `load_player`.
     """
-    policy = load_player(text)
+    return called(text, load_player(text))
+
+
+def called(name: str, policy: str | PolicyFunction) -> str | PolicyFunction:
+    """Return a player under a name; a specification has its own."""
     if isinstance(policy, str):
         return policy
     named = partial(policy)
-    named.__name__ = text  # type: ignore[attr-defined]
+    named.__name__ = name  # type: ignore[attr-defined]
     return named
 
 

@@ -11,6 +11,7 @@ import ray
 from endodoi import _core
 from endodoi.core_policy import contestant
 from endodoi.numbers_given import check_range
+from endodoi.player_files import called
 from endodoi.progress import Progress
 from endodoi.ray_cluster import RETRIES, check_version, finished_tasks, result_of, session
 from endodoi.ray_players import Carried, carry, local_player, unpacked
@@ -367,7 +368,7 @@ def regrets(
     summed = []
     for place, (sent, policy) in enumerate(zip(carried, policies, strict=True)):
         columns = [column for _, chosen in parts for column in chosen[place]]
-        player = contestant(local_player(sent, policy), "policy")
+        player = called(sent.name, contestant(local_player(sent, policy), "policy"))
         summed.append(whole._sum_up(player, columns))  # noqa: SLF001
     return summed
 

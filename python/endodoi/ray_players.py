@@ -12,20 +12,22 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from ray import cloudpickle
 
 from endodoi import _core
+from endodoi.contestants import agent_path, members_of, renamed
 from endodoi.core_policy import contestant, name_of
 from endodoi.errors import PolicyError
 from endodoi.places import written_whole
-from endodoi.player_modules import DIGEST, digest_of_text
+from endodoi.player_modules import module_of
+from endodoi.player_sources import sources_of
 from endodoi.ray_cluster import node_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from types import ModuleType
 
     from endodoi.policies import PolicyFunction
 
@@ -33,9 +35,6 @@ __all__ = ["Carried", "carry", "local_player", "unpacked"]
 
 #: A function in a file: ``mine.py:policy``.
 IN_FILE = re.compile(r"^(?P<file>.+\.py):(?P<name>[^\W\d]\w*)$")
-
-#: An agent, and how it searches: the rule of the core, which reads the rest.
-AGENT = re.compile(r"^agent:(?P<path>.+?)(?P<search>@none|@[^@/\\]*=[^@/\\]*)?$", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -58,14 +57,20 @@ class CarriedAgent(Carried):
 
     def unpack(self) -> str | PolicyFunction:
         """Write the file, unless this machine has it, and return the specification."""
-        user = os.getuid() if hasattr(os, "getuid") else ""
-        folder = Path(tempfile.gettempdir()) / f"endodoi-agents-{user}"
-        folder.mkdir(mode=0o700, exist_ok=True)
-        path = folder / f"{hashlib.sha256(self.file).hexdigest()}.safetensors"
-        if not path.exists() or path.read_bytes() != self.file:
-            with written_whole(path) as partial:
-                Path(partial).write_bytes(self.file)
+        path = own_folder("agents") / f"{hashlib.sha256(self.file).hexdigest()}.safetensors"
+        keep(path, self.file)
         return f"agent:{path}{self.search}"
+
+
+@dataclass(frozen=True)
+class CarriedCommittee(Carried):
+    """A committee's specification with the agents among its members."""
+
+    agents: tuple[CarriedAgent, ...]
+
+    def unpack(self) -> str | PolicyFunction:
+        """Write the files of the agents and return the specification that names them."""
+        return renamed(self.name, {agent.name: str(agent.unpack()) for agent in self.agents})
 
 
 @dataclass(frozen=True)
@@ -91,26 +96,36 @@ class CarriedFunction(Carried):
 
 @dataclass(frozen=True)
 class CarriedFile(Carried):
-    """A function by its name, with the text of the file that defines it."""
+    """A function by its name, with the texts of its file and of what that imports beside it.
 
-    path: str
-    text: str
+    Attributes
+    ----------
+    texts : tuple of (str, str)
+        Paths in the folder, that of the file itself first, and texts.
+    function : str
+        The name in the file.
+    """
+
+    texts: tuple[tuple[str, str], ...]
     function: str
 
     def unpack(self) -> str | PolicyFunction:
-        """Run the text and return the function.
+        """Write the files into a folder of their own, run the first, and return the function.
 
         Raises
         ------
         PolicyError
             If the text fails, or defines no such function.
         """
-        module = ModuleType(Path(self.path).stem)
-        module.__file__ = self.path
-        setattr(module, DIGEST, digest_of_text(self.text))
+        digest = hashlib.sha256(repr(self.texts).encode()).hexdigest()
+        folder = own_folder("players") / digest
+        for name, text in self.texts:
+            path = folder / name
+            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            keep(path, text.encode())
         try:
-            exec(compile(self.text, self.path, "exec"), module.__dict__)  # noqa: S102
-        except Exception as error:
+            module = module_of(folder / self.texts[0][0])
+        except (Exception, SystemExit) as error:
             raise cannot(self.name, f"be read on {node_name()}", error) from error
         function: Any = getattr(module, self.function, None)
         if not callable(function):
@@ -119,6 +134,21 @@ class CarriedFile(Carried):
                 player=self.name,
             )
         return function  # type: ignore[no-any-return]
+
+
+def own_folder(kind: str) -> Path:
+    """Return the folder of this user for what has travelled to this machine."""
+    user = os.getuid() if hasattr(os, "getuid") else ""
+    folder = Path(tempfile.gettempdir()) / f"endodoi-{kind}-{user}"
+    folder.mkdir(mode=0o700, exist_ok=True)
+    return folder
+
+
+def keep(path: Path, content: bytes) -> None:
+    """Write a file, unless it is there."""
+    if not path.exists() or path.read_bytes() != content:
+        with written_whole(path) as partial:
+            Path(partial).write_bytes(content)
 
 
 @lru_cache(maxsize=16)
@@ -143,16 +173,29 @@ def carry(player: str | PolicyFunction, side: str) -> Carried:
     if not isinstance(given, str):
         return CarriedFunction(name_of(given), pickled(given))
     if found := IN_FILE.match(given):
-        path = found["file"]
         try:
-            text = Path(path).read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as error:
+            texts = sources_of(Path(found["file"]).resolve())
+        except (OSError, UnicodeDecodeError, SyntaxError) as error:
             raise cannot(given, "be read", error) from error
-        return CarriedFile(given, path, text, found["name"])
-    if found := AGENT.match(given):
-        file = _core.agent_file(found["path"])
-        return CarriedAgent(given, Path(file).read_bytes(), found["search"] or "")
-    return Carried(given)
+        return CarriedFile(given, tuple(texts.items()), found["name"])
+    members = dict.fromkeys(str(member) for _, member in members_of(given, given))
+    agents = tuple(carried_agent(name) for name in members if name.startswith("agent:"))
+    if given.startswith("committee:") and agents:
+        return CarriedCommittee(given, agents)
+    return agents[0] if agents else Carried(given)
+
+
+def carried_agent(name: str) -> CarriedAgent:
+    """Make an agent ready to be sent.
+
+    Raises
+    ------
+    AgentError
+        If its file cannot be used.
+    """
+    path = agent_path(name)
+    search = name.removeprefix(f"agent:{path}")
+    return CarriedAgent(name, Path(_core.agent_file(path)).read_bytes(), search)
 
 
 def local_player(player: Carried, given: str | PolicyFunction) -> str | PolicyFunction:
@@ -197,7 +240,7 @@ def own_module(function: object) -> ModuleType | None:
     return None if any(Path(file).is_relative_to(folder) for folder in installed) else module
 
 
-def cannot(name: str, what: str, error: Exception) -> PolicyError:
+def cannot(name: str, what: str, error: BaseException) -> PolicyError:
     """Return the error of a player that cannot be sent."""
     return PolicyError(
         f"player {name} cannot be sent to other machines: it cannot {what} "

@@ -23,7 +23,7 @@ EXAMPLES = """\
 examples:
   endodoi regret --columns 6 --player random greedy alphabeta:6
   endodoi regret --player agent:runs/first --positions 2000 --json
-  endodoi regret --columns 8 --player mcts:800 --reference alphabeta:10
+  endodoi regret --columns 8 --player mcts:800 mine.py:policy --reference alphabeta:10
   endodoi regret --columns 6 --player agent:runs/first --positions 20000 --ray auto
 
 All players choose in the same positions of random games. Without --reference moves are measured by

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import endodoi as ed
+from endodoi.contestants import renamed
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -52,6 +53,15 @@ def batch(count: int, plies: int, seed: int = 0) -> tuple[npt.NDArray[Any], npt.
     env = ed.VectorEnv(count, SIX, random_opening_plies=plies, seed=seed)
     views, infos = env.reset()
     return views, infos["action_mask"]
+
+
+def test_members_of_a_specification_are_renamed_in_their_place() -> None:
+    spec = "committee:8xmcts:20+2.5*greedy+{committee:greedy+3*{mcts:2}}+random"
+    found = renamed(spec, {"greedy": "alphabeta:2", "mcts:2": "mcts:20"})
+    again = "committee:8xmcts:20+2.5*alphabeta:2+{committee:alphabeta:2+3*mcts:20}+random"
+    assert ed.policies.from_spec(found).spec == ed.policies.from_spec(again).spec
+    assert renamed("greedy", {"greedy": "random"}) == "random"
+    assert renamed("greedy", {}) == "greedy"
 
 
 def test_a_committee_of_players_is_a_player_with_a_specification() -> None:

@@ -15,6 +15,7 @@ import pytest
 import endodoi as ed
 from endodoi.cli import main
 from endodoi.player_files import load_player, load_players
+from endodoi.player_sources import sources_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -23,6 +24,10 @@ MASKS = np.array([[0, 1, 0, 1], [1, 1, 1, 1]], np.int8)
 VIEWS = np.zeros((2, 11), np.int16)
 LOWEST = "def pick(masks):\n    return masks.argmax(axis=1)\n"
 HIGHEST = "def pick(masks):\n    return masks.shape[1] - 1 - masks[:, ::-1].argmax(axis=1)\n"
+
+
+#: A package beside a player's file.
+DEEP = {"deep/__init__.py", "deep/inside.py", "deep/more.py"}
 
 
 def write(path: Path, text: str) -> str:
@@ -77,6 +82,35 @@ def test_two_files_have_helpers_of_one_name(tmp_path: Path, importing: str) -> N
     assert sys.path == searched
     assert not {"helper", "beside", "deep", "bot"} & (set(sys.modules) - modules)
     assert not list(tmp_path.rglob("__pycache__"))
+
+
+@pytest.mark.parametrize(
+    ("importing", "expected"),
+    [
+        ("import helper\n", {"helper.py", "beside.py"}),
+        ("def policy(v, m):\n    from helper import pick\n", {"helper.py", "beside.py"}),
+        ("import deep.inside\n", {"helper.py", "beside.py", *DEEP}),
+        ("from deep import inside\n", {"helper.py", "beside.py", *DEEP}),
+        ("import numpy, json, nowhere, folder\n", set()),
+        ("import bot\n", set()),
+    ],
+)
+def test_the_files_that_a_file_imports_are_found_without_running_it(
+    tmp_path: Path, importing: str, expected: set[str]
+) -> None:
+    write(tmp_path / "helper.py", "if True:\n    import beside, os.path\n")
+    write(tmp_path / "beside.py", "1 / 0\n")
+    write(tmp_path / "other.py", "")
+    write(tmp_path / "folder" / "readme.txt", "")
+    write(tmp_path / "deep" / "__init__.py", "")
+    write(tmp_path / "deep" / "inside.py", "from . import more\n")
+    write(tmp_path / "deep" / "more.py", "from helper import pick\n")
+    bot = tmp_path / "bot.py"
+    write(bot, importing)
+    found = sources_of(bot)
+    assert next(iter(found)) == "bot.py"
+    assert set(found) == {"bot.py", *expected}
+    assert all((tmp_path / name).read_text(encoding="utf-8") == found[name] for name in found)
 
 
 def test_a_file_has_the_name_of_a_library(tmp_path: Path) -> None:

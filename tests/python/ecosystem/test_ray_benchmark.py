@@ -202,8 +202,8 @@ def test_the_command_arena_prints_the_same_standings(run: Run, mine: str) -> Non
 
 
 @pytest.mark.parametrize("more", [[], ["--json"], ["--reference", "alphabeta:2", "--seed", 3]])
-def test_the_command_regret_prints_the_same_tables(run: Run, more: list[Any]) -> None:
-    words = ["regret", "--columns", 3, "--positions", 110, "--player", "random", "greedy", *more]
+def test_the_command_regret_prints_the_same_tables(run: Run, mine: str, more: list[Any]) -> None:
+    words = ["regret", "--columns", 3, "--positions", 110, "--player", "random", mine, *more]
     assert run(*words, "--ray", "auto") == run(*words)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import shutil
 import signal
 import threading
 import time
@@ -17,7 +18,7 @@ import pytest
 import ray
 
 import endodoi as ed
-from endodoi import ray_parts
+from endodoi import _core, ray_parts
 from endodoi.cli import main
 from endodoi.ray_cluster import finished_tasks
 from ray_nodes import two_nodes, wait_until
@@ -314,6 +315,38 @@ def test_functions_in_files_travel_with_their_text(
     ]:
         with pytest.raises(ed.PolicyError, match=message):
             ed.ray.simulate(200, ruleset=RULES, south=spec)
+
+
+def test_files_travel_with_what_they_import_from_their_folder(tmp_path: Path) -> None:
+    picks = {
+        "first": "def pick(masks):\n    return masks.argmax(axis=1)\n",
+        "last": "def pick(m):\n    return m.shape[1] - 1 - m[:, ::-1].argmax(axis=1)\n",
+    }
+    for folder, pick in picks.items():
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "helper.py").write_text(pick, encoding="utf-8")
+        (tmp_path / folder / "bot.py").write_text(
+            "def policy(views, masks):\n    from helper import pick\n    return pick(masks)\n",
+            encoding="utf-8",
+        )
+    south, north = (f"{tmp_path / folder / 'bot.py'}:policy" for folder in picks)
+    there = ed.ray.simulate(100, ruleset=RULES, south=south, north=north, games_per_task=25)
+    here = ed.simulate(
+        100, ruleset=RULES, south=lambda _views, masks: masks.argmax(axis=1), north=last_legal
+    )
+    assert there == here
+
+
+def test_agents_of_a_committee_travel_with_their_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    shutil.copy(_core.agent_file("en-dodoi-2x6"), "mine.safetensors")
+    there = ed.ray.simulate(
+        20, ruleset=RULES, south="committee:2xagent:mine.safetensors@none+greedy", games_per_task=5
+    )
+    here = ed.simulate(20, ruleset=RULES, south="committee:2xagent:en-dodoi-2x6@none+greedy")
+    assert there == here
 
 
 def test_players_that_cannot_travel_are_refused_by_name_and_reason() -> None:
