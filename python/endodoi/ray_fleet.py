@@ -211,7 +211,7 @@ class Fleet:
 
     def step(self) -> None:
         """Ask actors for what is due, hear what they answer, and fill the queue."""
-        calls = {}
+        calls, before = {}, self.counts["chunks"]
         free = self.limit - self.under_way()
         for member in sorted(self.members, key=lambda member: member.asked):
             free -= self.ask(member, free > 0)
@@ -224,8 +224,8 @@ class Fleet:
                 self.hear(*calls[call], call)
         else:
             self.stopping.wait(LOOK_SECONDS)
-        self.deliver()
-        self.adapt()
+        there = self.deliver()
+        self.adapt(self.counts["chunks"] - before, there)
         if time.monotonic() - self.logged > LOG_SECONDS:
             self.log()
 
@@ -279,12 +279,16 @@ class Fleet:
         """How many actors play."""
         return sum(member.begun and not member.ended for member in self.members)
 
-    def adapt(self) -> None:
-        """Let more chunks be under way if the learner runs out of them, fewer if they wait."""
-        if self.waiting:
-            self.limit = max(self.limit - 1, 1)
-        elif self.queued == 0 and self.under_way() >= min(self.limit, self.playing):
+    def adapt(self, arrived: int, there: int) -> None:
+        """Let one more chunk be under way if what arrived found none there, fewer if it waits.
+
+        Only what arrives is judged: how long it takes is not known, and what is under way meanwhile
+        is on its way already.
+        """
+        if arrived > 0 and there == 0:
             self.limit = min(self.limit + 1, self.playing + self.most)
+        else:
+            self.limit = max(self.limit - min(arrived, len(self.waiting)), 1)
 
     def hear(self, member: Member, what: str, call: Any) -> None:
         """Take in what an actor answers to a call."""
@@ -338,14 +342,18 @@ class Fleet:
             member.taken = fresh[-1][0] + 1
         member.ended = harvest.ended
 
-    def deliver(self) -> None:
-        """Move chunks into the queue as long as there is room, the oldest first."""
+    def deliver(self) -> int:
+        """Move chunks into the queue as long as there is room, the oldest first.
+
+        Returns how many were there before.
+        """
         queue = self.run / "queue"
-        self.queued = sum(1 for _ in queue.glob("*.safetensors"))
+        there = self.queued = sum(1 for _ in queue.glob("*.safetensors"))
         while self.waiting and self.queued < self.most:
             path = self.waiting.pop(0)
             path.replace(queue / path.name)
             self.queued += 1
+        return there
 
     def end(self) -> None:
         """Let the actors end and keep what they have finished."""

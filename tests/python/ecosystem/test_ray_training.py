@@ -16,7 +16,7 @@ import ray
 
 import endodoi as ed
 from endodoi.cli import main
-from endodoi.ray_actor import Orders, SelfPlayer, chunk_name, header_of, next_chunk
+from endodoi.ray_actor import Harvest, Orders, SelfPlayer, chunk_name, header_of, next_chunk
 from endodoi.ray_fleet import Fleet
 from ray_nodes import two_nodes, wait_until
 
@@ -216,7 +216,7 @@ def test_actors_come_when_there_is_room(
     cluster.remove_node(node)
 
 
-def test_chunks_under_way_are_more_when_the_queue_is_empty_and_fewer_when_they_wait(
+def test_chunks_under_way_are_more_when_they_find_none_there_and_fewer_when_they_wait(
     tmp_path: Path,
 ) -> None:
     fleet = Fleet(tmp_path, 3, 1)
@@ -224,24 +224,34 @@ def test_chunks_under_way_are_more_when_the_queue_is_empty_and_fewer_when_they_w
     for member in fleet.members:
         member.begun = True
 
-    def adapt(asked: int, waiting: int = 0, queued: int = 0, times: int = 1) -> int:
-        for number, member in enumerate(fleet.members):
-            member.calls = {"harvest": None} if number < asked else {}
+    def adapt(arrived: int, there: int, waiting: int = 0, times: int = 1) -> int:
         fleet.waiting = [tmp_path] * waiting
-        fleet.queued = queued
         for _ in range(times):
-            fleet.adapt()
+            fleet.adapt(arrived, there)
         return fleet.limit
 
-    assert adapt(0, times=9) == 1
-    assert adapt(1) == 2
-    assert adapt(1) == 2
-    assert adapt(2) == 3
-    assert adapt(3, queued=1, times=9) == 3
-    assert adapt(3, times=9) == 5
-    assert adapt(3, queued=2, times=9) == 5
-    assert adapt(2, waiting=1, queued=2) == 4
-    assert adapt(2, waiting=1, queued=2, times=9) == 1
+    assert adapt(0, 0, times=9) == 1
+    assert adapt(1, 0) == 2
+    assert adapt(2, 0) == 3
+    assert adapt(1, 1, times=9) == 3
+    # So many that no actor ever waits, and no more.
+    assert adapt(1, 0, times=9) == 3 + 2
+    assert adapt(0, 2, waiting=3, times=9) == 5
+    assert adapt(1, 2, waiting=3) == 4
+    assert adapt(3, 1, waiting=2) == 2
+    assert adapt(1, 2, waiting=1, times=9) == 1
+
+
+def harvest_of(player: SelfPlayer, taken: int, ahead: bool) -> Harvest:
+    """Ask an actor until it has a chunk."""
+    found: list[Harvest] = []
+
+    def has_some() -> bool:
+        found.append(player.harvest(taken, Orders(0, -1, (), b""), ahead))
+        return bool(found[-1].chunks)
+
+    wait_until("a chunk", has_some)
+    return found[-1]
 
 
 def test_an_actor_plays_a_chunk_when_it_is_asked_and_ahead_if_it_is_told_so(tmp_path: Path) -> None:
@@ -249,22 +259,24 @@ def test_an_actor_plays_a_chunk_when_it_is_asked_and_ahead_if_it_is_told_so(tmp_
     train(run, steps=20, settings={**SETTINGS, "queue": {"positions": 60, "chunks": 1}})
     weights = (run / "agent.safetensors").read_bytes()
     player = SelfPlayer(0, 1, ed.__version__)
-    nothing = Orders(0, -1, (), b"")
     try:
         player.begin((run / "config.toml").read_text(), Orders(1, 0, (ray.put(weights),), b""), b"")
-        assert [number for number, _ in player.harvest(0, nothing, False).chunks] == [0]
+        assert [number for number, _ in harvest_of(player, 0, False).chunks] == [0]
+        wait_until("a chunk in the queue", (player.queue / chunk_name(0, 0)).exists)
         time.sleep(0.5)
         assert not any(player.own.glob("actor-*"))
         assert [path.name for path in player.queue.glob("actor-*")] == [chunk_name(0, 0)]
-        harvest = player.harvest(1, nothing, True)
-        assert [number for number, _ in harvest.chunks] == [1]
-        wait_until("a chunk", (player.queue / chunk_name(0, 2)).exists)
+        assert [number for number, _ in harvest_of(player, 1, False).chunks] == [1]
+        wait_until("a chunk in the queue", (player.queue / chunk_name(0, 1)).exists)
+        first = harvest_of(player, 1, True)
+        assert [number for number, _ in first.chunks] == [1]
+        wait_until("another chunk", (player.queue / chunk_name(0, 2)).exists)
         # One that the learner's machine did not get is still there.
-        again = player.harvest(1, nothing, True)
-        assert again.chunks[0] == harvest.chunks[0]
+        again = harvest_of(player, 1, True)
+        assert again.chunks[0] == first.chunks[0]
         assert [number for number, _ in again.chunks] == [1, 2]
         assert next_chunk(again.games) == 3
-        assert player.harvest(3, nothing, False).chunks[0][0] == 3
+        assert harvest_of(player, 3, False).chunks[0][0] == 3
         assert not any(player.sent.glob("actor-*"))
     finally:
         player.end()
