@@ -123,21 +123,22 @@ class SelfPlayer:
             program = find_trainer()
         except TrainError as error:
             raise TrainError(f"on {node_name()}: {error}") from error
-        self.process = subprocess.Popen(
-            [
-                program,
-                "selfplay",
-                f"--run={self.run}",
-                f"--actor={self.number}",
-                f"--workers={self.threads}",
-                "--quiet",
-                "--attached",
-            ],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.DEVNULL,
-            stderr=(self.run / "errors.txt").open("wb"),
-            start_new_session=True,
-        )
+        with (self.run / "errors.txt").open("wb") as errors:
+            self.process = subprocess.Popen(
+                [
+                    program,
+                    "selfplay",
+                    f"--run={self.run}",
+                    f"--actor={self.number}",
+                    f"--workers={self.threads}",
+                    "--quiet",
+                    "--attached",
+                ],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.DEVNULL,
+                stderr=errors,
+                start_new_session=True,
+            )
         return node_name()
 
     @property
@@ -272,6 +273,8 @@ class SelfPlayer:
         if self.process is not None:
             self.process.kill()
             self.process.wait()
+            if self.process.stdin is not None:
+                self.process.stdin.close()
             self.process = None
         if self.run != Path(self.folder):
             shutil.rmtree(self.run, ignore_errors=True)

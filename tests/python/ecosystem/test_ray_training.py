@@ -279,7 +279,7 @@ def test_an_actor_plays_a_chunk_when_it_is_asked_and_ahead_if_it_is_told_so(tmp_
         assert harvest_of(player, 3, False).chunks[0][0] == 3
         assert not any(player.sent.glob("actor-*"))
     finally:
-        player.end()
+        player.stop(4)
 
 
 def test_what_an_actor_cannot_do_stops_the_learner_and_is_raised(
