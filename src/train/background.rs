@@ -209,7 +209,7 @@ fn exam_config(config: &Config) -> ExamConfig {
     ExamConfig {
         positions: config.evaluation.regret_positions,
         seed: EXAM_SEED,
-        seconds: SOLVER_SECONDS,
+        seconds: Some(SOLVER_SECONDS),
         solver: SolverOptions {
             memory: SOLVER_MEMORY,
             num_threads: Some(1),
