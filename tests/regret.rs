@@ -9,7 +9,7 @@ use std::sync::atomic::AtomicBool;
 use endodoi::arena::{
     Exam, ExamConfig, ExamProgress, Phase, Reference, Regret, RegretError, regret_table,
 };
-use endodoi::policy::{AlphaBeta, Greedy, Perfect, Policy, PolicyError, Random};
+use endodoi::policy::{AlphaBeta, Greedy, Perfect, Policy, PolicyError, PolicySpec, Random};
 use endodoi::rng::Xoshiro128PlusPlus;
 use endodoi::search::{EndgameTable, SolverOptions, alpha_beta};
 use endodoi::{Endless, Outcome, Position, Ruleset, RulesetFields, Side, Variant};
@@ -309,6 +309,66 @@ fn rules_that_cannot_be_solved_are_measured_by_a_search() {
     };
     let refused = Exam::draw(&perfect, None, &mut quietly).expect_err("endless draws");
     assert!(matches!(refused, RegretError::Solve(_)), "{refused}");
+}
+
+#[test]
+fn perfect_takes_a_table_file_and_refuses_wrong_and_damaged_ones_by_name() {
+    let folder = std::env::temp_dir().join(format!("endodoi-perfect-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let path = folder.join("two.edt");
+    let four = rules(4, 3);
+    let table = EndgameTable::build(&four, 8, Some(1), &mut |_| ControlFlow::Continue(()));
+    table
+        .expect("a table")
+        .save(&path, false, &mut |_| ControlFlow::Continue(()))
+        .expect("it is written");
+    let spec = format!("perfect@table={}", path.display());
+    let parsed: PolicySpec = spec.parse().expect("a specification");
+    assert_eq!(parsed.to_string(), spec);
+    let mut with = parsed.build().expect("a player");
+    assert_eq!(with.name(), spec);
+    let choose = |player: &mut dyn Policy, position: &Position| {
+        let mut moves = [0];
+        let mut streams = [endodoi::rng::stream(0, 0, endodoi::rng::Purpose::Play)];
+        let asked = player.choose(std::slice::from_ref(position), &mut streams, &mut moves);
+        asked.map(|()| usize::from(moves[0]))
+    };
+    let mut position = Position::start(&four);
+    let mut plies = 0;
+    while !position.is_over() {
+        let column = choose(&mut *with, &position).expect("a move");
+        let alone = choose(&mut Perfect::default(), &position).expect("a move");
+        assert_eq!(column, alone, "{position}");
+        position = position.play(column).expect("a legal move");
+        plies += 1;
+    }
+    assert!(plies > 4, "only {plies} plies");
+
+    let refused = with.check(&rules(4, 4));
+    assert_eq!(
+        refused,
+        Ok(()),
+        "seeds in a pit make no difference to a table"
+    );
+    let refused = with.check(&rules(3, 3)).expect_err("other columns");
+    assert!(refused.to_string().contains("two.edt"), "{refused}");
+    let whole = std::fs::read(&path).expect("bytes");
+    let bad = folder.join("bad.edt");
+    for bytes in [&whole[..whole.len() - 1], &whole[..10], b"no table"] {
+        std::fs::write(&bad, bytes).expect("written");
+        let spec: PolicySpec = format!("perfect@table={}", bad.display())
+            .parse()
+            .expect("a form");
+        let refused = spec.build().err().expect("it is damaged");
+        assert!(matches!(refused, PolicyError::Table { .. }), "{refused}");
+        assert!(refused.to_string().contains("bad.edt"), "{refused}");
+    }
+    std::fs::remove_dir_all(&folder).expect("it goes");
+    let missing = Perfect::default().with_table(&bad).expect_err("no file");
+    assert!(missing.to_string().contains("bad.edt"), "{missing}");
+    for text in ["perfect@table=", "perfect@seconds=1", "perfect:"] {
+        assert!(text.parse::<PolicySpec>().is_err(), "{text}");
+    }
 }
 
 #[test]

@@ -224,12 +224,56 @@ fn a_stopped_solve_keeps_valid_bounds_and_goes_on_later() {
         .expect("bounds");
     assert!(calls > 0);
     assert!(stopped.lower <= 8 && 8 <= stopped.upper);
-    let at_once = SolveLimits { seconds: Some(0.0) };
+    let at_once = SolveLimits {
+        seconds: Some(0.0),
+        ..SolveLimits::default()
+    };
     let bounds = solver
         .solve(&start, &at_once, &mut quietly)
         .expect("bounds");
     assert!(bounds.lower >= stopped.lower && bounds.upper <= stopped.upper);
     assert_eq!(solve(&mut solver, &start).value(), Some(8));
+}
+
+#[test]
+fn bounds_after_few_positions_hold_and_only_narrow() {
+    let data: serde_json::Value =
+        serde_json::from_str(include_str!("data/golden.json")).expect("golden data");
+    let mut open = 0;
+    for value in data["values"].as_array().expect("values") {
+        let number = |name: &str| value[name].as_i64().expect("a number");
+        if number("columns") > 5 || number("seeds") < 2 {
+            continue;
+        }
+        let ruleset = ruleset(
+            number("columns"),
+            number("seeds"),
+            value["rules"].as_str().expect("a name"),
+        );
+        let small = Arc::new(table(&ruleset, 2));
+        let start = Position::start(&ruleset);
+        let exact = number("value") as i32;
+        let mut kept = solver(&ruleset, 1);
+        kept.use_table(Arc::clone(&small)).expect("a table");
+        let mut last = [(i32::MIN, i32::MAX); 2];
+        for nodes in [0, 1 << 10, 1 << 12, 1 << 14, 1 << 16, 1 << 18] {
+            let limits = SolveLimits {
+                nodes: Some(nodes),
+                ..SolveLimits::default()
+            };
+            let mut fresh = solver(&ruleset, 1);
+            fresh.use_table(Arc::clone(&small)).expect("a table");
+            for (solver, last) in [&mut fresh, &mut kept].into_iter().zip(&mut last) {
+                let found = solver.solve(&start, &limits, &mut quietly).expect("bounds");
+                assert!(found.lower <= exact && exact <= found.upper, "{value}");
+                assert!(found.nodes <= nodes + 102_048, "{} {nodes}", found.nodes);
+                assert!(last.0 <= found.lower && found.upper <= last.1, "{value}");
+                *last = (found.lower, found.upper);
+                open += u32::from(found.lower < found.upper);
+            }
+        }
+    }
+    assert!(open >= 60, "only {open} were stopped");
 }
 
 #[test]
@@ -252,7 +296,10 @@ fn a_solver_goes_on_from_a_file_and_refuses_damaged_ones() {
     first.save(&path).expect("it is written");
     let mut second = solver(&rules, 1);
     second.load(&path).expect("it is read");
-    let at_once = SolveLimits { seconds: Some(0.0) };
+    let at_once = SolveLimits {
+        seconds: Some(0.0),
+        ..SolveLimits::default()
+    };
     let bounds = second
         .solve(&start, &at_once, &mut quietly)
         .expect("bounds");
@@ -336,6 +383,7 @@ fn refusals_name_what_is_wrong() {
     ));
     let late = SolveLimits {
         seconds: Some(-1.0),
+        ..SolveLimits::default()
     };
     let error = four
         .solve(&Position::start(&rules), &late, &mut quietly)

@@ -155,11 +155,11 @@ def from_spec(spec: str, *, ruleset: Ruleset | None = None, seed: int = 0) -> Co
     Parameters
     ----------
     spec : str
-        ``random``, ``greedy``, ``perfect``, ``alphabeta:N``, ``alphabeta:nodes=N``,
-        ``alphabeta:seconds=S``, ``mcts:N``, or ``agent:`` and a file, the folder of
-        a run, or the name of a shipped agent, with ``@sims=N``, ``@mcts=N``, ``@depth=N``,
-        ``@nodes=N``, ``@seconds=S`` or ``@none``; or ``committee:`` and several of these joined
-        by ``+`` (`Committee`).
+        ``random``, ``greedy``, ``perfect``, ``perfect@table=FILE``, ``alphabeta:N``,
+        ``alphabeta:nodes=N``, ``alphabeta:seconds=S``, ``mcts:N``, or ``agent:`` and a file, the
+        folder of a run, or the name of a shipped agent, with ``@sims=N``, ``@mcts=N``,
+        ``@depth=N``, ``@nodes=N``, ``@seconds=S`` or ``@none``; or ``committee:`` and several of
+        these joined by ``+`` (`Committee`).
     ruleset : Ruleset, optional
         The rules of the games.
     seed : int

@@ -30,13 +30,19 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from endodoi._core import Player, analyse_alpha_beta, analyse_mcts, evaluate_agent
+from endodoi._core import (
+    EndgameTable,
+    Player,
+    analyse_alpha_beta,
+    analyse_mcts,
+    evaluate_agent,
+)
 from endodoi.committee import Committee
 from endodoi.core_policy import CorePolicy as CorePolicy  # noqa: PLC0414 (other modules read it here)
 from endodoi.core_policy import Policy, Random, from_spec, read_array
 from endodoi.core_policy import PolicyFunction as PolicyFunction  # noqa: PLC0414
-from endodoi.errors import ArgumentValueError, PolicyError
-from endodoi.numbers_given import check_range, check_seconds
+from endodoi.errors import ArgumentValueError, PolicyError, TableError
+from endodoi.numbers_given import check_range, check_seconds, wrong_type
 from endodoi.settings import check_seed
 from endodoi.shipped import ShippedAgent, shipped_agents
 
@@ -52,6 +58,7 @@ __all__ = [
     "Greedy",
     "Mcts",
     "MctsAnalysis",
+    "Perfect",
     "Policy",
     "Random",
     "ShippedAgent",
@@ -298,6 +305,63 @@ class AlphaBeta(CorePolicy):
             If the game is over.
         """
         return AlphaBetaAnalysis(*analyse_alpha_beta(self._player, position))
+
+
+class Perfect(CorePolicy):
+    """Plays a best move of the exact solver, the lowest column among equals.
+
+    Endless play is no gain for either side and the quiet limit (E3) is not looked at, as in
+    `solve`. Up to 2x6 with four seeds in a pit it takes the time it needs. On larger boards, up to
+    2x8, it gives up a position that it does not solve within 60 seconds, which loses the game; others,
+    and rules under which endless sowings draw, are refused.
+
+    Parameters
+    ----------
+    table : EndgameTable or path, optional
+        An endgame table of the rules of the games, or its file, in place of those that the solver
+        builds by itself: it saves their time and changes no move.
+    ruleset : Ruleset, optional
+        The rules of the games.
+
+    Raises
+    ------
+    TableError
+        If the file cannot be used, or the table is not one of these rules or has no file.
+
+    Examples
+    --------
+    >>> import endodoi as ed
+    >>> env = ed.VectorEnv(2, columns=3, seed=1)
+    >>> perfect = ed.policies.Perfect(ruleset=env.ruleset)
+    >>> observations, infos = env.reset()
+    >>> perfect(observations, infos["action_mask"]).tolist()
+    [1, 1]
+    """
+
+    def __init__(
+        self,
+        *,
+        table: EndgameTable | str | os.PathLike[str] | None = None,
+        ruleset: Ruleset | None = None,
+    ) -> None:
+        super().__init__(Player(f"perfect{_table_option(table, ruleset)}"), ruleset)
+
+
+def _table_option(
+    table: EndgameTable | str | os.PathLike[str] | None, ruleset: Ruleset | None
+) -> str:
+    if table is None:
+        return ""
+    if not isinstance(table, (EndgameTable, str, os.PathLike)):
+        raise wrong_type(table, "table", "an EndgameTable or the path of its file")
+    path = table.path if isinstance(table, EndgameTable) else table
+    if path is None:
+        raise TableError(
+            "the table is in memory alone: save it, and give its file", kind="in_memory"
+        )
+    if ruleset is not None:
+        EndgameTable.open(path, ruleset)
+    return f"@table={os.fspath(path)}"
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,21 +6,26 @@
                                             prove what docs/solved.jsonl lacks, then write the page
 
 Each line of docs/solved.jsonl is one start: what was proven, at what cost. A line that holds only
-bounds is proven again with ``--prove``.
+bounds is proven again with ``--prove``, and the tighter bounds are kept; ``--seeds-per-pit 2``
+leaves out all other starts.
 """
 
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import endodoi as ed
 from docstrings import write_table
 from endodoi.places import write_text
 from written_page import finish
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 DOCS = Path(__file__).parents[2] / "docs"
 DATA = DOCS / "solved.jsonl"
@@ -39,7 +44,8 @@ HEAD = """\
 What the first player wins with perfect play, in seeds: all that South captures less all that North
 captures, E1's rest included, from the start with `k` seeds in each of the `2 x C` pits. Endless
 sowings are illegal (S6), endless play gains nothing for either side (E3). `a to b` are proven
-bounds where the value is not known; an empty cell was not tried.
+bounds where the value is not known; an empty cell was not tried. Time alone limits the page: every
+two seeds by which a bound comes in cost about twice the positions, and the last ones most.
 
 Every value is proven by `endodoi solve`: null-window searches above an endgame table, none of
 whose bounds depends on the way a position was reached (see `src/search/solver`). The values up to
@@ -52,8 +58,10 @@ COST = """\
 
 `table` is the most seeds of a position in the endgame table, which the solver builds by itself
 unless one is given; its time is part of the seconds. Several threads visit more nodes. Columns
-count from 0 at South's left. The machine was a virtual one with two busy cores (Zen 4), so that
-seconds say little more than the order of magnitude. One value again:
+count from 0 at South's left; `...` stands where other openings may be as good. The machine was a
+virtual one with two busy cores (Zen 4), so that seconds say little more than the order of
+magnitude; a start with bounds had a minute or two of a part of one of them. The solver has changed
+since some of the values were proven: the same proof may take other positions now. One value again:
 
 ```console
 endodoi solve --columns 6 --seeds-per-pit 4
@@ -82,6 +90,14 @@ def shown(one: dict[str, Any] | None) -> str:
     return f"**{lower}**" if lower == upper else f"{lower} to {upper}"
 
 
+def best_openings(one: dict[str, Any]) -> str:
+    """Return the best first moves of a start whose value is known."""
+    if one["lower"] < one["upper"]:
+        return ""
+    others = [] if one["complete"] else ["..."]
+    return ", ".join([*map(str, one["best_openings"]), *others])
+
+
 def page(proven: dict[tuple[str, int, int], dict[str, Any]]) -> str:
     """Return the page."""
     parts = [HEAD]
@@ -97,7 +113,7 @@ def page(proven: dict[tuple[str, int, int], dict[str, Any]]) -> str:
             str(k),
             rules,
             shown(one).replace("*", ""),
-            ", ".join(map(str, one["best_openings"])),
+            best_openings(one),
             f"{one['nodes']:,}",
             f"{one['seconds']:,.1f}",
             str(one["table_seeds"]),
@@ -116,34 +132,43 @@ def order(key: tuple[str, int, int]) -> tuple[int, int, int]:
     return columns, seeds, list(RULES).index(rules)
 
 
-def prove(columns: list[int], seconds: float, threads: int) -> None:
+def narrowed(old: dict[str, Any] | None, new: dict[str, Any]) -> dict[str, Any]:
+    """Return what two proofs of one start say together, with the cost of the one that says more."""
+    if old is None:
+        return new
+    lower, upper = max(old["lower"], new["lower"]), min(old["upper"], new["upper"])
+    better = new if new["upper"] - new["lower"] < old["upper"] - old["lower"] else old
+    return {**better, "lower": lower, "upper": upper}
+
+
+def prove(columns: list[int], seconds: float, threads: int, seeds: Iterable[int] = SEEDS) -> None:
     """Prove the starts that are missing or open, and keep each as soon as it is there."""
-    for c in columns:
-        for k in SEEDS:
-            for rules, (_, fields) in RULES.items():
-                known = read()
-                one = known.get((rules, c, k))
-                if one is not None and one["lower"] == one["upper"]:
-                    continue
-                ruleset = ed.Ruleset.from_dict({**fields, "columns": c, "seeds_per_pit": k})
-                solver = ed.Solver(ruleset, num_threads=threads)
-                found = solver.solve(ed.Position.start(ruleset), seconds=seconds)
-                known[rules, c, k] = {
-                    "columns": c,
-                    "seeds_per_pit": k,
-                    "rules": rules,
-                    "lower": found.lower,
-                    "upper": found.upper,
-                    "best_openings": list(found.best_moves),
-                    "complete": found.exact,
-                    "nodes": found.nodes,
-                    "seconds": round(found.seconds, 3),
-                    "table_seeds": solver.table_seeds,
-                    "threads": threads,
-                }
-                lines = [json.dumps(known[key]) for key in sorted(known, key=order)]
-                write_text(DATA, "\n".join(lines) + "\n")
-                print(f"2x{c} k={k} {rules}: {found}", file=sys.stderr)
+    for c, k, rules in itertools.product(columns, seeds, RULES):
+        known = read()
+        one = known.get((rules, c, k))
+        if one is not None and one["lower"] == one["upper"]:
+            continue
+        fields = RULES[rules][1]
+        ruleset = ed.Ruleset.from_dict({**fields, "columns": c, "seeds_per_pit": k})
+        solver = ed.Solver(ruleset, num_threads=threads)
+        found = solver.solve(ed.Position.start(ruleset), seconds=seconds)
+        new = {
+            "columns": c,
+            "seeds_per_pit": k,
+            "rules": rules,
+            "lower": found.lower,
+            "upper": found.upper,
+            "best_openings": list(found.best_moves),
+            "complete": found.exact,
+            "nodes": found.nodes,
+            "seconds": round(found.seconds, 3),
+            "table_seeds": solver.table_seeds,
+            "threads": threads,
+        }
+        known[rules, c, k] = narrowed(one, new)
+        lines = [json.dumps(known[key]) for key in sorted(known, key=order)]
+        write_text(DATA, "\n".join(lines) + "\n")
+        print(f"2x{c} k={k} {rules}: {found}", file=sys.stderr)
 
 
 def main() -> int:
@@ -152,11 +177,12 @@ def main() -> int:
     parser.add_argument("--check", action="store_true")
     parser.add_argument("--prove", action="store_true")
     parser.add_argument("--columns", type=int, nargs="+", default=[2, 3, 4, 5])
+    parser.add_argument("--seeds-per-pit", type=int, nargs="+", default=list(SEEDS))
     parser.add_argument("--seconds", type=float, default=300.0)
     parser.add_argument("--threads", type=int, default=1)
     asked = parser.parse_args()
     if asked.prove:
-        prove(asked.columns, asked.seconds, asked.threads)
+        prove(asked.columns, asked.seconds, asked.threads, asked.seeds_per_pit)
     return finish(PAGE, page(read()), check=asked.check)
 
 

@@ -312,6 +312,9 @@ impl From<PolicyError> for PyErr {
             PolicyError::File { path, .. } => {
                 exception("AgentError", &message, |fields| fields.set("path", path))
             }
+            PolicyError::Table { path, .. } => {
+                exception("TableError", &message, |fields| fields.set("path", path))
+            }
             PolicyError::Interrupted { name }
             | PolicyError::Rules { name, .. }
             | PolicyError::Failed { name, .. } => {

@@ -26,7 +26,8 @@ use crate::side::Side;
 /// Parameters
 /// ----------
 /// spec : str
-///     ``random``, ``greedy``, ``perfect``, ``alphabeta:N|nodes=N|seconds=S``, ``mcts:N``,
+///     ``random``, ``greedy``, ``perfect[@table=FILE]``, ``alphabeta:N|nodes=N|seconds=S``,
+///     ``mcts:N``,
 ///     ``agent:FILE|RUN_DIR|NAME[@sims=N|@mcts=N|@depth=N|@nodes=N|@seconds=S|@none]``.
 #[pyclass(name = "Player", module = "endodoi._core")]
 pub(super) struct PyPlayer {

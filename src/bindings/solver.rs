@@ -204,7 +204,10 @@ fn limits(seconds: Option<&Bound<'_, PyAny>>) -> PyResult<SolveLimits> {
             fields.set("field", "seconds")?.set("value", number)
         }));
     }
-    Ok(SolveLimits { seconds })
+    Ok(SolveLimits {
+        seconds,
+        ..SolveLimits::default()
+    })
 }
 
 /// Does work that listens for Ctrl-C and tells a function how far it is; what stopped it early

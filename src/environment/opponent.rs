@@ -37,7 +37,8 @@ impl Opponent {
     /// Makes the opponent of a specification.
     ///
     /// # Errors
-    /// [`PolicyError::File`] where an agent's file cannot be used.
+    /// [`PolicyError::File`] or [`PolicyError::Table`] where the file of an agent or of an endgame
+    /// table cannot be used.
     pub fn of_spec(spec: &PolicySpec) -> Result<Opponent, PolicyError> {
         Ok(match spec {
             PolicySpec::Random => Opponent::Random,

@@ -62,6 +62,14 @@ pub enum PolicyError {
         /// What is wrong with it.
         message: String,
     },
+    /// A file of an endgame table cannot be used.
+    #[error("table file {message}")]
+    Table {
+        /// The file.
+        path: String,
+        /// The file and what is wrong with it.
+        message: String,
+    },
     /// A committee of no or too many members, or one with a weight out of range.
     #[error("committee: {message}")]
     Committee {

@@ -1,6 +1,7 @@
 //! The player that solves every position.
 
 use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -9,7 +10,7 @@ use rand_xoshiro::Xoshiro128PlusPlus;
 use crate::policy::{Policy, PolicyError};
 use crate::position::Position;
 use crate::ruleset::{Endless, Ruleset};
-use crate::search::{SolveLimits, Solver, SolverOptions};
+use crate::search::{EndgameTable, SolveLimits, Solver, SolverOptions};
 
 /// The most columns of a board that a game can be solved on from its start.
 const MAX_COLUMNS: usize = 8;
@@ -51,6 +52,8 @@ pub struct Perfect {
     /// For each position; where there are none, they depend on the rules.
     seconds: Option<f64>,
     interrupt: Arc<AtomicBool>,
+    /// A table in place of those that the solver builds by itself, and its file.
+    table: Option<(PathBuf, Arc<EndgameTable>)>,
     /// The solver of the rules met last, with all it remembers.
     solver: Option<(Ruleset, Solver)>,
 }
@@ -70,8 +73,24 @@ impl Perfect {
             options,
             seconds,
             interrupt: Arc::default(),
+            table: None,
             solver: None,
         }
+    }
+
+    /// Uses the endgame table of a file in place of those that the solver builds by itself: it
+    /// saves their time and changes no move. Games of other rules are refused then.
+    ///
+    /// # Errors
+    /// [`PolicyError::Table`] for a file that is no table, is damaged or cannot be read.
+    pub fn with_table(mut self, path: &Path) -> Result<Perfect, PolicyError> {
+        let table = EndgameTable::open_any(path).map_err(|error| PolicyError::Table {
+            path: path.display().to_string(),
+            message: error.to_string(),
+        })?;
+        self.table = Some((path.to_owned(), Arc::new(table)));
+        self.solver = None;
+        Ok(self)
     }
 
     /// Returns whether every position of these rules is solved soon: up to 2x6 with four seeds in a
@@ -112,11 +131,21 @@ impl Perfect {
         let ready = if let Some(ready) = kept {
             ready
         } else {
-            let solver = Solver::new(ruleset, &self.options);
-            let solver = solver.map_err(|error| self.refuse(ruleset, error.to_string()))?;
-            (*ruleset, solver)
+            (*ruleset, self.solver_of(ruleset)?)
         };
         Ok(&mut self.solver.insert(ready).1)
+    }
+
+    fn solver_of(&self, ruleset: &Ruleset) -> Result<Solver, PolicyError> {
+        let solver = Solver::new(ruleset, &self.options);
+        let mut solver = solver.map_err(|error| self.refuse(ruleset, error.to_string()))?;
+        if let Some((path, table)) = &self.table {
+            let used = solver.use_table(Arc::clone(table));
+            used.map_err(|error| {
+                self.refuse(ruleset, format!("table file {}: {error}", path.display()))
+            })?;
+        }
+        Ok(solver)
     }
 
     fn best_move(&mut self, position: &Position) -> Result<usize, PolicyError> {
@@ -140,7 +169,11 @@ impl Perfect {
             name: name.clone(),
             message,
         };
-        let found = solver.solve(position, &SolveLimits { seconds }, &mut watch);
+        let limits = SolveLimits {
+            seconds,
+            ..SolveLimits::default()
+        };
+        let found = solver.solve(position, &limits, &mut watch);
         let found = found.map_err(|error| fail(error.to_string()))?;
         if found.is_exact() {
             let best = found.best_moves.first().map(|&column| column.into());
@@ -160,7 +193,10 @@ impl Perfect {
 
 impl Policy for Perfect {
     fn name(&self) -> String {
-        "perfect".to_owned()
+        match &self.table {
+            None => "perfect".to_owned(),
+            Some((path, _)) => format!("perfect@table={}", path.display()),
+        }
     }
 
     fn check(&mut self, ruleset: &Ruleset) -> Result<(), PolicyError> {

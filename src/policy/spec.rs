@@ -12,7 +12,7 @@ use crate::policy::{
 use crate::search::{AlphaBetaConfig, MAX_DEPTH, MAX_SIMULATIONS};
 
 /// The forms that [`PolicySpec`] reads.
-const FORMS: &str = "random, greedy, perfect, alphabeta:N with N from 1 to 64, alphabeta:nodes=N, alphabeta:seconds=S, mcts:N with N from 1 to 1000000, agent:FILE|RUN_DIR|NAME[@depth=N|@nodes=N|@seconds=S|@sims=N|@mcts=N|@none], or committee:PLAYER+PLAYER+... of up to 100 players, each as [Nx][WEIGHT*]PLAYER or [Nx][WEIGHT*]{PLAYER}";
+const FORMS: &str = "random, greedy, perfect[@table=FILE], alphabeta:N with N from 1 to 64, alphabeta:nodes=N, alphabeta:seconds=S, mcts:N with N from 1 to 1000000, agent:FILE|RUN_DIR|NAME[@depth=N|@nodes=N|@seconds=S|@sims=N|@mcts=N|@none], or committee:PLAYER+PLAYER+... of up to 100 players, each as [Nx][WEIGHT*]PLAYER or [Nx][WEIGHT*]{PLAYER}";
 
 /// A player as users name it: `random`, `greedy`, `alphabeta:4`, `mcts:800`,
 /// `agent:runs/x@sims=32`.
@@ -37,8 +37,11 @@ pub enum PolicySpec {
     /// `alphabeta:N`, a search of fixed depth; `alphabeta:nodes=N` or `alphabeta:seconds=S`; with
     /// `@table=BYTES` or `@threads=N` for what it may use.
     AlphaBeta(AlphaBetaConfig),
-    /// `perfect`: a best move of the exact solver.
-    Perfect,
+    /// `perfect`: a best move of the exact solver; `perfect@table=FILE` with an endgame table.
+    Perfect {
+        /// The file of a table in place of those that the solver builds by itself.
+        table: Option<PathBuf>,
+    },
     /// `mcts:N`: a tree search by random games.
     Mcts {
         /// Simulations for each move, 1 to [`MAX_SIMULATIONS`].
@@ -73,7 +76,8 @@ impl PolicySpec {
     /// Makes the player.
     ///
     /// # Errors
-    /// [`PolicyError`] when depth or simulations are out of range or an agent file cannot be used.
+    /// [`PolicyError`] when depth or simulations are out of range or the file of an agent or a table cannot be
+    /// used.
     pub fn build(&self) -> Result<Box<dyn Policy>, PolicyError> {
         match self {
             PolicySpec::Random => Ok(Box::new(Random)),
@@ -82,7 +86,10 @@ impl PolicySpec {
                 Ok(policy) => Ok(Box::new(policy)),
                 Err(_) => Err(refuse(&self.to_string())),
             },
-            PolicySpec::Perfect => Ok(Box::<Perfect>::default()),
+            PolicySpec::Perfect { table: None } => Ok(Box::<Perfect>::default()),
+            PolicySpec::Perfect { table: Some(path) } => {
+                Ok(Box::new(Perfect::default().with_table(path)?))
+            }
             PolicySpec::Mcts { simulations } => match Mcts::new(*simulations) {
                 Ok(policy) => Ok(Box::new(policy)),
                 Err(_) => Err(refuse(&self.to_string())),
@@ -117,10 +124,18 @@ impl FromStr for PolicySpec {
     type Err = PolicyError;
 
     fn from_str(text: &str) -> Result<PolicySpec, PolicyError> {
+        if let Some(path) = text.strip_prefix("perfect@table=") {
+            return if path.is_empty() {
+                Err(refuse(text))
+            } else {
+                let table = Some(PathBuf::from(path));
+                Ok(PolicySpec::Perfect { table })
+            };
+        }
         match text.split_once(':') {
             None if text == "random" => Ok(PolicySpec::Random),
             None if text == "greedy" => Ok(PolicySpec::Greedy),
-            None if text == "perfect" => Ok(PolicySpec::Perfect),
+            None if text == "perfect" => Ok(PolicySpec::Perfect { table: None }),
             Some(("alphabeta", settings)) => AlphaBetaConfig::parse(settings)
                 .map(PolicySpec::AlphaBeta)
                 .ok_or_else(|| refuse(text)),
@@ -141,7 +156,10 @@ impl fmt::Display for PolicySpec {
             PolicySpec::Random => f.write_str("random"),
             PolicySpec::Greedy => f.write_str("greedy"),
             PolicySpec::AlphaBeta(config) => write!(f, "alphabeta:{config}"),
-            PolicySpec::Perfect => f.write_str("perfect"),
+            PolicySpec::Perfect { table: None } => f.write_str("perfect"),
+            PolicySpec::Perfect { table: Some(path) } => {
+                write!(f, "perfect@table={}", path.display())
+            }
             PolicySpec::Mcts { simulations } => write!(f, "mcts:{simulations}"),
             PolicySpec::Agent { path, search } => {
                 write!(f, "agent:{}", path.display())?;

@@ -121,7 +121,7 @@ def test_specifications_make_players_and_name_them(spec: str) -> None:
 )
 def test_unknown_specifications_list_the_known_forms(spec: str) -> None:
     with pytest.raises(
-        ed.PolicyError, match="expected random, greedy, perfect, alphabeta:N"
+        ed.PolicyError, match=r"expected random, greedy, perfect\[@table=FILE\], alphabeta:N"
     ) as info:
         policies.from_spec(spec)
     assert info.value.player == spec

@@ -36,6 +36,14 @@ def test_small_boards_are_proven_again(rules: str) -> None:
         assert (found.value, list(found.best_moves)) == (one["lower"], one["best_openings"]), one
 
 
+def test_tighter_bounds_of_two_proofs_are_kept() -> None:
+    old = {"lower": -10, "upper": 8, "nodes": 1}
+    new = {"lower": -12, "upper": 4, "nodes": 2}
+    assert solved.narrowed(None, new) == new
+    assert solved.narrowed(old, new) == {"lower": -10, "upper": 4, "nodes": 2}
+    assert solved.narrowed(new, old) == {"lower": -10, "upper": 4, "nodes": 2}
+
+
 def test_missing_values_are_proven_and_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

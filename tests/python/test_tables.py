@@ -11,6 +11,7 @@ import sys
 import time
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pytest
 
 import endodoi as ed
@@ -104,6 +105,38 @@ def test_wrong_truncated_and_foreign_files_are_refused_by_name(path: Path, tmp_p
     assert damaged.block == 0
     missing = refused("io", ed.tables.open, tmp_path / "missing.edt")
     assert "missing.edt" in str(missing)
+
+
+def test_perfect_takes_a_table_or_its_file(path: Path, tmp_path: Path) -> None:
+    """The player `perfect` uses a table file; a wrong or damaged one is refused by name."""
+    table = ed.tables.EndgameTable.open(path)
+    rules = table.ruleset
+    for given in (path, str(path), table):
+        player = ed.policies.Perfect(table=given, ruleset=rules)
+        assert player.spec == player.name == f"perfect@table={path}"
+        assert pickle.loads(pickle.dumps(player)).spec == player.spec
+    with_file, alone = (
+        ed.simulate(4, ruleset=rules, south=player, seed=3).to_numpy()["plies"]
+        for player in (f"perfect@table={path}", "perfect")
+    )
+    assert np.array_equal(with_file, alone)
+
+    bad = tmp_path / "bad.edt"
+    bad.write_bytes(path.read_bytes()[:-1])
+    with pytest.raises(ed.TableError, match=r"bad\.edt") as info:
+        ed.policies.Perfect(table=bad)
+    assert str(info.value.path) == str(bad)
+    with pytest.raises(ed.TableError, match=r"bad\.edt"):
+        ed.policies.Perfect(table=bad, ruleset=rules)
+    other = ed.Ruleset(columns=rules.columns + 1)
+    with pytest.raises(ed.TableError, match=path.name):
+        ed.policies.Perfect(table=path, ruleset=other)
+    with pytest.raises(ed.PolicyError, match=path.name):
+        ed.simulate(1, ruleset=other, south=f"perfect@table={path}")
+    with pytest.raises(ed.TableError, match="in memory alone"):
+        ed.policies.Perfect(table=ed.tables.build(rules, 2))
+    with pytest.raises(ed.ArgumentTypeError, match="table"):
+        ed.policies.Perfect(table=5)  # type: ignore[arg-type]
 
 
 def test_what_cannot_be_built_is_refused(tmp_path: Path) -> None:

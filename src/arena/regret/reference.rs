@@ -299,7 +299,10 @@ impl Worker {
         let Some(solver) = &mut self.solver else {
             return Ok(None);
         };
-        let limits = SolveLimits { seconds };
+        let limits = SolveLimits {
+            seconds,
+            ..SolveLimits::default()
+        };
         let mut listen = |_: &_| {
             if stopped.load(Ordering::Relaxed) {
                 ControlFlow::Break(())

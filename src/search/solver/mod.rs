@@ -14,19 +14,23 @@
 //! | file | holds |
 //! |---|---|
 //! | `field` | boards as the search sees them |
+//! | `guess` | a likely value to begin with |
 //! | `memory` | bounds of positions, shared by all threads |
 //! | `worker` | the search of one thread |
 //! | `file` | what is known, kept for another day |
 //! | `prove` | all threads on one question |
 //! | `solution` | what is asked and answered |
+//! | `windows` | which question is asked next |
 //! | `solve` | values, best moves and their bounds |
 
 mod field;
 mod file;
+mod guess;
 mod memory;
 mod prove;
 mod solution;
 mod solve;
+mod windows;
 mod worker;
 
 pub use solution::{

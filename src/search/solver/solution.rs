@@ -93,6 +93,9 @@ impl Default for SolverOptions {
 pub struct SolveLimits {
     /// Seconds; `None` for no limit.
     pub seconds: Option<f64>,
+    /// Positions visited; `None` for no limit. It may be exceeded by a thousand for each thread, and
+    /// once by the 100,000 of the search for a guess. On one thread equal limits give equal bounds.
+    pub nodes: Option<u64>,
 }
 
 /// How far a solver is.

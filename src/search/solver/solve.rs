@@ -12,12 +12,14 @@ use crate::ruleset::{Endless, Ruleset};
 use crate::search::endgame::{EndgameTable, TableError, TableProgress};
 use crate::search::solver::field::{Field, Fields, Node};
 use crate::search::solver::file::{self, Header};
+use crate::search::solver::guess::guess;
 use crate::search::solver::memory::{Entry, Memory};
 use crate::search::solver::prove::Proof;
 use crate::search::solver::solution::{
     Analysis, MoveValue, Solution, SolveError, SolveLimits, SolveProgress, SolverOptions,
     WatchSolve,
 };
+use crate::search::solver::windows::Windows;
 use crate::search::solver::worker::Control;
 
 /// The most threads that may be asked for.
@@ -70,7 +72,13 @@ pub struct Solver {
 
 /// The state of one call.
 struct Call<'a> {
-    control: Control,
+    /// Positions visited.
+    nodes: u64,
+    /// Positions visited at which the proof that goes on is given up.
+    limit: u64,
+    /// Positions visited at which the call stops.
+    most_nodes: u64,
+    depth: u32,
     started: Instant,
     deadline: Option<Instant>,
     stopped: bool,
@@ -80,8 +88,10 @@ struct Call<'a> {
 }
 
 impl Call<'_> {
-    fn nodes(&self) -> u64 {
-        self.control.nodes.load(Ordering::Relaxed)
+    /// Notes how far the threads of a proof are.
+    fn look_at(&mut self, control: &Control) {
+        self.nodes = control.nodes.load(Ordering::Relaxed);
+        self.depth = control.depth.load(Ordering::Relaxed) as u32;
     }
 
     /// Tells the caller how far it is, and notes if it is to stop.
@@ -90,8 +100,8 @@ impl Call<'_> {
             lower: self.lower,
             upper: self.upper,
             threshold,
-            depth: self.control.depth.load(Ordering::Relaxed) as u32,
-            nodes: self.nodes(),
+            depth: self.depth,
+            nodes: self.nodes,
             seconds: self.started.elapsed().as_secs_f64(),
             table_seeds,
             building,
@@ -242,13 +252,13 @@ impl Solver {
         call: &mut Call<'_>,
     ) -> Result<Solution, SolveError> {
         let root = field.node(position).ok_or_else(|| too_large(position))?;
-        let (lower, upper) = self.bounds(field, &root, None, call)?;
-        // The move that the proof of `lower` went through.
-        let first = self.memory.probe(root.key).map(|entry| entry.column);
+        let (lower, upper) = self.bounds(field, (&root, position), None, call)?;
         let mut best_moves = Vec::new();
         for (column, kid, captured) in kids(field, &root) {
             if lower < upper {
-                if Some(column) == first && lower > -root.seeds {
+                let known = self.memory.probe(kid.key);
+                let reaches = known.is_some_and(|entry| captured - entry.upper >= lower);
+                if reaches && lower > -root.seeds {
                     best_moves.push(column);
                 }
                 continue;
@@ -285,7 +295,7 @@ impl Solver {
         };
         Ok(Analysis {
             moves,
-            nodes: call.nodes(),
+            nodes: call.nodes,
             seconds: call.started.elapsed().as_secs_f64(),
             table_seeds: self.table_seeds(),
         })
@@ -298,12 +308,13 @@ impl Solver {
         call: &mut Call<'_>,
     ) -> Result<Vec<MoveValue>, SolveError> {
         let root = field.node(position).ok_or_else(|| too_large(position))?;
-        let mut guess = None;
+        let mut last = None;
         let mut moves = Vec::new();
         for (column, kid, captured) in kids(field, &root) {
-            let guessed = guess.map(|guess: i32| captured - guess);
-            let (lower, upper) = self.bounds(field, &kid, guessed, call)?;
-            guess = Some(captured - lower);
+            let first = last.map(|last: i32| captured - last);
+            let (next, _) = position.play_legal(usize::from(column));
+            let (lower, upper) = self.bounds(field, (&kid, &next), first, call)?;
+            last = Some(captured - lower);
             moves.push(MoveValue {
                 column,
                 lower: captured - upper,
@@ -364,7 +375,10 @@ impl Solver {
             }
         };
         Ok(Call {
-            control: Control::default(),
+            nodes: 0,
+            limit: u64::MAX,
+            most_nodes: limits.nodes.unwrap_or(u64::MAX),
+            depth: 0,
             started,
             deadline,
             stopped: false,
@@ -374,34 +388,48 @@ impl Solver {
         })
     }
 
-    /// Narrows the bounds of a node until they meet or the call is stopped.
+    /// Narrows the bounds of a node until they meet or the call is stopped, beginning next to
+    /// `first`.
     fn bounds<F: Field>(
         &mut self,
         field: &F,
-        node: &Node<F::Board>,
-        guess: Option<i32>,
+        (node, position): (&Node<F::Board>, &Position),
+        first: Option<i32>,
         call: &mut Call<'_>,
     ) -> Result<(i32, i32), SolveError> {
         let known = self.memory.probe(node.key);
-        let (mut lower, mut upper) = known.map_or((-node.seeds, node.seeds), |entry| {
+        let known = known.map_or((-node.seeds, node.seeds), |entry| {
             (entry.lower, entry.upper)
         });
-        let mut threshold = guess.unwrap_or(1);
-        while lower < upper && !call.stopped {
-            threshold = threshold.clamp(lower + 1, upper);
-            (call.lower, call.upper) = (lower, upper);
-            let Some(bound) = self.prove(field, node, threshold, call)? else {
+        let mut windows = Windows::new(known, first.unwrap_or(1));
+        while !call.stopped
+            && let Some(window) = windows.ask()
+        {
+            (call.lower, call.upper) = windows.bounds();
+            let before = call.nodes;
+            call.limit = before.saturating_add(window.nodes);
+            let bound = self.prove(field, node, window.threshold, call)?;
+            call.limit = u64::MAX;
+            if bound.is_none() && call.stopped {
                 break;
-            };
-            // Values of one position nearly always have the parity of its seeds.
-            if bound >= threshold {
-                lower = lower.max(bound);
-                threshold = lower + 2;
-            } else {
-                upper = upper.min(bound);
-                threshold = upper - 1;
+            }
+            windows.learn(window, bound, call.nodes - before);
+            if windows.wants_guess() && !call.stopped {
+                let likely = guess(position);
+                call.nodes += likely.map_or(0, |likely| likely.nodes);
+                windows.guess(likely.map(|likely| likely.value));
             }
         }
+        let (lower, upper) = windows.bounds();
+        let known = self.memory.probe(node.key);
+        self.memory.store(
+            node.key,
+            Entry {
+                lower,
+                upper,
+                ..known.unwrap_or(Entry::open(node.seeds))
+            },
+        );
         Ok((lower, upper))
     }
 
@@ -419,7 +447,7 @@ impl Solver {
         if threshold <= -node.seeds {
             return Ok(Some(-node.seeds));
         }
-        let reached = |stage: &&(u64, u64)| stage.0 <= call.nodes();
+        let reached = |stage: &&(u64, u64)| stage.0 <= call.nodes;
         let first = STAGES.iter().take_while(reached).count().saturating_sub(1);
         for stage in first..STAGES.len() {
             if !self.prepare(field, (stage, node.seeds, threshold), call)? {
@@ -434,20 +462,16 @@ impl Solver {
                 memory: &self.memory,
                 threads: self.threads,
             };
-            let end = STAGES.get(stage + 1).map(|next| next.0);
+            let end = STAGES.get(stage + 1).map_or(u64::MAX, |next| next.0);
             let seeds = self.table_seeds();
-            let control = Control::default();
-            control.nodes.store(call.nodes(), Ordering::Relaxed);
+            let control = Control::new(call.nodes, call.limit.min(call.most_nodes).min(end));
             let bound = proof.run(node, threshold, &control, &mut || {
-                let nodes = control.nodes.load(Ordering::Relaxed);
-                call.control.nodes.store(nodes, Ordering::Relaxed);
-                let depth = control.depth.load(Ordering::Relaxed);
-                call.control.depth.store(depth, Ordering::Relaxed);
-                call.tell(threshold, seeds, None) && end.is_none_or(|end| nodes < end)
+                call.look_at(&control);
+                call.tell(threshold, seeds, None)
             });
-            let nodes = control.nodes.load(Ordering::Relaxed);
-            call.control.nodes.store(nodes, Ordering::Relaxed);
-            if bound.is_some() || call.stopped {
+            call.look_at(&control);
+            call.stopped |= bound.is_none() && call.nodes >= call.most_nodes;
+            if bound.is_some() || call.stopped || call.nodes >= call.limit {
                 return Ok(bound);
             }
         }
@@ -515,7 +539,7 @@ impl Solver {
             upper,
             best_moves,
             complete,
-            nodes: call.nodes(),
+            nodes: call.nodes,
             seconds: call.started.elapsed().as_secs_f64(),
             table_seeds: self.table_seeds(),
         }

@@ -16,7 +16,7 @@ const FREE: usize = usize::MAX;
 const NOTHING: i32 = i32::MIN / 2;
 
 /// What the threads of one proof share.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Control {
     /// Set when an answer is known or not wanted any more.
     pub(super) stop: AtomicBool,
@@ -24,6 +24,25 @@ pub(super) struct Control {
     pub(super) nodes: AtomicU64,
     /// The greatest depth reached.
     pub(super) depth: AtomicU64,
+    /// Positions visited by all threads at which they stop.
+    pub(super) limit: u64,
+}
+
+impl Control {
+    /// Begins after so many positions visited and stops at `limit`.
+    pub(super) fn new(nodes: u64, limit: u64) -> Control {
+        Control {
+            stop: AtomicBool::new(false),
+            nodes: AtomicU64::new(nodes),
+            depth: AtomicU64::new(0),
+            limit,
+        }
+    }
+
+    /// Tells whether the threads are to stop.
+    fn is_over(&self) -> bool {
+        self.stop.load(Ordering::Relaxed) || self.nodes.load(Ordering::Relaxed) >= self.limit
+    }
 }
 
 /// A move inside the tree and where it leads.
@@ -145,7 +164,7 @@ impl<'a, F: Field> Worker<'a, F> {
         self.nodes += 1;
         if self.nodes == LOOK_EVERY {
             self.report();
-            self.stopped = self.control.stop.load(Ordering::Relaxed);
+            self.stopped = self.control.is_over();
         }
     }
 
