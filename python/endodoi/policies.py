@@ -312,8 +312,8 @@ class Perfect(CorePolicy):
 
     Endless play is no gain for either side and the quiet limit (E3) is not looked at, as in
     `solve`. Up to 2x6 with four seeds in a pit it takes the time it needs. On larger boards, up to
-    2x8, it gives up a position that it does not solve within 60 seconds, which loses the game; others,
-    and rules under which endless sowings draw, are refused.
+    2x8, it gives up a position that it does not solve within 60 seconds, which loses the game;
+    others, and rules under which endless sowings draw, are refused.
 
     Parameters
     ----------
