@@ -67,7 +67,9 @@ future margin in seeds. That of a Gumbel agent returns `logits` [B, C], `outcome
 the softmax: win, draw, loss) and `margins` [B]; what its network sees is worked out by the rules
 first (`network.encode`).
 
-An example that fine-tunes an agent to other rules in a minute:
+The trainer trains an agent on as well, on other rules too: `endodoi train --start en-dodoi-2x6`
+([trainer.md](trainer.md#starting-from-an-agent)). An example that fine-tunes an agent to other rules
+in PyTorch in a minute:
 """
 
 TRY = """\
