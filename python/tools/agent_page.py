@@ -68,8 +68,8 @@ the softmax: win, draw, loss) and `margins` [B]; what its network sees is worked
 first (`network.encode`).
 
 The trainer trains an agent on as well, on other rules too: `endodoi train --start en-dodoi-2x6`
-([trainer.md](trainer.md#starting-from-an-agent)). An example that fine-tunes an agent to other rules
-in PyTorch in a minute:
+([trainer.md](trainer.md#starting-from-an-agent)). An example that fine-tunes an agent to other
+rules in PyTorch in a minute:
 """
 
 TRY = """\
