@@ -343,11 +343,11 @@ fn what_is_no_committee_is_refused() {
         ),
         (
             "committee:greedy+2xnobody",
-            "member 1 is \"nobody\", expected random, greedy, perfect,",
+            "member 1 is \"nobody\", expected random, greedy, perfect[@table=FILE],",
         ),
         (
             "committee:xgreedy",
-            "member 0 is \"xgreedy\", expected random, greedy, perfect,",
+            "member 0 is \"xgreedy\", expected random, greedy, perfect[@table=FILE],",
         ),
         (
             "committee:greedy+{committee:8x}",
