@@ -280,6 +280,6 @@ def test_ctrl_c_prints_the_boards_finished(tmp_path: Path) -> None:
     process.send_signal(signal.SIGINT)
     output, errors = process.communicate(timeout=60)
     assert process.returncode == 130, errors
-    assert "interrupted after 1 boards" in errors
+    assert "interrupted after 1 board\n" in errors
     assert "2x6: en-dodoi" in output
     assert "2x8" not in output

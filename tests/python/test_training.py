@@ -112,7 +112,7 @@ def test_an_agent_searches_by_monte_carlo(result: ed.TrainResult) -> None:
     assert (policies.from_spec(player.spec)(observations, mask) == actions).all()
     found = player.analyse(ed.Position.start(SIX))
     assert found.simulations == found.visits.sum() == 12
-    with pytest.raises(ed.PolicyError, match="@mcts=N"):
+    with pytest.raises(ed.ArgumentValueError, match="simulations is 0, expected 1 to 1000000"):
         policies.Mcts(0, agent=result.run)
 
 
