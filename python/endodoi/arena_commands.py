@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, Any
 
 from endodoi._core import different_names
-from endodoi.command_line import INTERRUPTED, kept_by, printable
+from endodoi.command_line import interrupted_after, kept_by, printable
 from endodoi.command_options import (
     CONTESTANTS,
     add_contest_options,
@@ -20,7 +19,6 @@ from endodoi.command_options import (
 from endodoi.player_files import load_players
 from endodoi.standings import Standings
 from endodoi.tournament import tournament
-from endodoi.wording import counted
 
 if TYPE_CHECKING:
     import argparse
@@ -88,8 +86,7 @@ def arena_command(options: argparse.Namespace) -> int:
         standings = play(options)
     except KeyboardInterrupt as interrupt:
         standings = kept_by(interrupt, "standings", Standings)
-        print(f"endodoi: interrupted after {counted(standings.games, 'game')}", file=sys.stderr)
-        status = INTERRUPTED
+        status = interrupted_after(standings.games, "game")
     print(standings.to_json() if options.json else printable(str(standings)))
     if options.plot is not None:
         standings.plot(options.plot)

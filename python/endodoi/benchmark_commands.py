@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from endodoi.benchmark import Place, file_digests, play_suite, read_player
 from endodoi.benchmark_suite import load_suite
-from endodoi.command_line import INTERRUPTED, kept_by, printable
+from endodoi.command_line import interrupted_after, kept_by, printable
 from endodoi.command_options import add_ray, add_threads, on_ray
 from endodoi.errors import ArenaError, ArgumentValueError
 from endodoi.player_files import load_player
 from endodoi.report_card import ReportCard, stored_cards
-from endodoi.wording import counted
 
 if TYPE_CHECKING:
     import argparse
@@ -87,8 +85,7 @@ def benchmark_command(options: argparse.Namespace) -> int:
         card = ReportCard.read(options.card) if options.card is not None else play(options)
     except KeyboardInterrupt as interrupt:
         card = kept_by(interrupt, "card", ReportCard)
-        print(f"endodoi: interrupted after {counted(len(card.parts), 'board')}", file=sys.stderr)
-        status = INTERRUPTED
+        status = interrupted_after(len(card.parts), "board")
     if options.json:
         cards = [card, *others]
         print(json.dumps([one.to_dict() for one in cards]) if others else card.to_json())

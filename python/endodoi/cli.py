@@ -12,7 +12,14 @@ from endodoi._core import __version__
 from endodoi.agent_commands import add_agents
 from endodoi.arena_commands import add_arena
 from endodoi.benchmark_commands import add_benchmark
-from endodoi.command_line import INTERRUPTED, Parser, kept_by, printable, refuse_unknown
+from endodoi.command_line import (
+    INTERRUPTED,
+    Parser,
+    interrupted_after,
+    kept_by,
+    printable,
+    refuse_unknown,
+)
 from endodoi.command_options import (
     CONTESTANTS,
     add_ray,
@@ -38,7 +45,6 @@ from endodoi.study_commands import add_studies
 from endodoi.table_commands import add_tables
 from endodoi.training import find_trainer
 from endodoi.training_commands import add_training, train_command
-from endodoi.wording import counted
 
 if TYPE_CHECKING:
     import argparse
@@ -254,8 +260,7 @@ def simulate_command(options: argparse.Namespace) -> int:
         summary = play_games(options)
     except KeyboardInterrupt as interrupt:
         summary = kept_by(interrupt, "summary", Summary)
-        print(f"endodoi: interrupted after {counted(summary.games, 'game')}", file=sys.stderr)
-        status = INTERRUPTED
+        status = interrupted_after(summary.games, "game")
     except OSError as error:
         # Not the output that `main` gives up.
         print(f"endodoi: {error}", file=sys.stderr)

@@ -8,6 +8,8 @@ import re
 import sys
 from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias, TypeVar
 
+from endodoi.wording import counted
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -16,6 +18,7 @@ __all__ = [
     "Commands",
     "Parser",
     "actions_of",
+    "interrupted_after",
     "kept_by",
     "leaves_of",
     "printable",
@@ -90,6 +93,12 @@ def kept_by(interrupt: KeyboardInterrupt, name: str, kind: type[Kept]) -> Kept:
     if not isinstance(kept, kind):
         raise interrupt
     return kept
+
+
+def interrupted_after(count: int, what: str) -> int:
+    """Say what was finished before a Ctrl-C, as a count of ``what``, and return the status."""
+    print(f"endodoi: interrupted after {counted(count, what)}", file=sys.stderr)  # noqa: T201
+    return INTERRUPTED
 
 
 def printable(text: str) -> str:

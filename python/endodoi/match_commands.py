@@ -6,7 +6,7 @@ import json
 import sys
 from typing import TYPE_CHECKING
 
-from endodoi.command_line import INTERRUPTED, kept_by, printable
+from endodoi.command_line import interrupted_after, kept_by, printable
 from endodoi.command_options import (
     CONTESTANTS,
     add_contest_options,
@@ -20,7 +20,6 @@ from endodoi.player_files import load_players
 from endodoi.sequential import sprt
 from endodoi.series import Match, match
 from endodoi.sprt import SprtResult
-from endodoi.wording import counted
 
 if TYPE_CHECKING:
     import argparse
@@ -126,8 +125,7 @@ def match_command(options: argparse.Namespace) -> int:
         )
     except KeyboardInterrupt as interrupt:
         played = kept_by(interrupt, "match", Match)
-        print(f"endodoi: interrupted after {counted(len(played.games), 'game')}", file=sys.stderr)
-        status = INTERRUPTED
+        status = interrupted_after(len(played.games), "game")
     if options.records is not None:
         played.write_records(options.records)
     print(json.dumps(played.to_dict()) if options.json else printable(str(played)))
@@ -158,7 +156,6 @@ def sprt_command(options: argparse.Namespace) -> int:
         )
     except KeyboardInterrupt as interrupt:
         found = kept_by(interrupt, "result", SprtResult)
-        print(f"endodoi: interrupted after {counted(found.games, 'game')}", file=sys.stderr)
-        status = INTERRUPTED
+        status = interrupted_after(found.games, "game")
     print(json.dumps(found.to_dict()) if options.json else printable(str(found)))
     return status
