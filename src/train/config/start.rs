@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::text::{merge, read_table};
+use super::text::{given, merge};
 use super::{Config, TrainError, setting};
 use crate::policy::agent::agent_file;
 use crate::policy::agent_file::{AgentFile, Learner};
@@ -16,11 +16,10 @@ impl Config {
     /// As [`Config::load`], and [`TrainError::Setting`] when the agent cannot be read or its network
     /// is not that of the settings.
     pub fn begin(file: Option<&Path>, options: toml::Table) -> Result<Config, TrainError> {
-        let mut given = file.map_or_else(|| Ok(toml::Table::new()), read_table)?;
-        merge(&mut given, options.clone());
+        let given = given(file, options)?;
         // Another type is refused by name where the settings are read.
         let Some(toml::Value::String(start)) = given.get("start") else {
-            return Config::load(file, options);
+            return Config::load_table(file, given);
         };
         let network = read_agent(start)?.metadata.network;
         let config = Config::load_table(file, over(network, given))?;
@@ -34,12 +33,11 @@ impl Config {
     /// # Errors
     /// As [`Config::load`].
     pub fn reload(&self, file: Option<&Path>, options: toml::Table) -> Result<Config, TrainError> {
-        if self.start.is_none() {
-            return Config::load(file, options);
+        let given = given(file, options)?;
+        match self.start {
+            Some(_) => Config::load_table(file, over(self.shape(), given)),
+            None => Config::load_table(file, given),
         }
-        let mut given = file.map_or_else(|| Ok(toml::Table::new()), read_table)?;
-        merge(&mut given, options);
-        Config::load_table(file, over(self.shape(), given))
     }
 
     /// Returns the agent that the run starts from, if there is one.

@@ -31,12 +31,7 @@ impl Config {
     /// [`TrainError::Config`] when the file cannot be read or a key is unknown,
     /// [`TrainError::Setting`] when a setting is out of range.
     pub fn load(file: Option<&Path>, options: toml::Table) -> Result<Config, TrainError> {
-        let mut given = match file {
-            Some(path) => read_table(path)?,
-            None => toml::Table::new(),
-        };
-        merge(&mut given, options);
-        Config::load_table(file, given)
+        Config::load_table(file, given(file, options)?)
     }
 
     /// Fills in the defaults of the settings that `given` leaves out; `file` is named in errors.
@@ -162,7 +157,14 @@ fn tidy(error: &toml::de::Error) -> String {
     }
 }
 
-pub(super) fn read_table(path: &Path) -> Result<toml::Table, TrainError> {
+/// Returns what a configuration file and options, which win over it, name.
+pub(super) fn given(file: Option<&Path>, options: toml::Table) -> Result<toml::Table, TrainError> {
+    let mut given = file.map_or_else(|| Ok(toml::Table::new()), read_table)?;
+    merge(&mut given, options);
+    Ok(given)
+}
+
+fn read_table(path: &Path) -> Result<toml::Table, TrainError> {
     let refuse = |message: String| TrainError::Config {
         path: path.to_path_buf(),
         message,
