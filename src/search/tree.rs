@@ -42,12 +42,14 @@ impl Worth {
     }
 }
 
-/// How worth becomes one number in `[-1, 1]`, and how that number weighs against logits.
+/// How worth becomes one number, and how that number weighs against logits.
+///
+/// The margin is not cut off at any lead: whoever has won or lost already still plays for seeds.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Scale {
     /// Share of the final margin in the utility, the rest is the chance to win less to lose.
     pub(crate) margin_weight: f32,
-    /// Seeds of final margin that count as a full win: a quarter of all seeds.
+    /// Seeds of final margin that count as much as a win: a quarter of all seeds.
     pub(crate) margin_unit: f32,
     pub(crate) c_visit: f32,
     pub(crate) c_scale: f32,
@@ -55,7 +57,7 @@ pub(crate) struct Scale {
 
 impl Scale {
     pub(crate) fn utility(&self, worth: Worth) -> f32 {
-        let margin = (worth.margin / self.margin_unit).clamp(-1.0, 1.0);
+        let margin = worth.margin / self.margin_unit;
         (1.0 - self.margin_weight) * (worth.win - worth.loss) + self.margin_weight * margin
     }
 
