@@ -154,7 +154,7 @@ pub struct SelfPlayConfig {
     pub c_visit: f32,
     /// Logits for each of these visits and one unit of utility.
     pub c_scale: f32,
-    /// Share of the margin in the search's utility.
+    /// Share of the final margin, in quarters of all seeds, in the search's utility.
     pub margin_weight: f32,
     /// Share of games that start with random plies.
     pub opening_share: f32,
@@ -272,7 +272,6 @@ impl Config {
             selfplay: SelfPlayConfig {
                 games: pick(large, 64, 16),
                 plies: pick(large, 16, 8),
-                opening_share: 1.0,
                 opening_plies: pick(large, 30, 100),
                 ..self.selfplay
             },
@@ -335,8 +334,8 @@ impl Config {
                 c_visit: 50.0,
                 c_scale: 0.5,
                 margin_weight: 0.5,
-                opening_share: 0.8,
-                opening_plies: 6,
+                opening_share: 1.0,
+                opening_plies: 30,
             },
             value_target: ValueTargetConfig {
                 outcome: 0.0,
@@ -360,7 +359,7 @@ impl Config {
             loss: LossConfig {
                 policy: 1.0,
                 value: 1.0,
-                margin: 1.0,
+                margin: 4.0,
             },
             evaluation: EvaluationConfig {
                 every: pick(large, 30.0, 120.0),
