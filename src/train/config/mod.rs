@@ -284,7 +284,6 @@ impl Config {
                 batch: pick(large, 1024, 512),
                 learning_rate: 1e-3,
                 weight_decay: 0.0,
-                final_rate: 0.02,
                 average: 0.999,
                 ..self.optimiser
             },
@@ -316,7 +315,7 @@ impl Config {
             },
             value: ValueConfig {
                 levels: pick(large, 25, 16),
-                units: pick(large, 128, 64),
+                units: pick(large, 256, 64),
                 hidden: 32,
                 depth: pick(large, 2, 1),
                 explore: pick(large, 0.2, 0.1),
@@ -351,10 +350,10 @@ impl Config {
                 batch: pick(large, 512, 128),
                 learning_rate: 3e-3,
                 warm_up: 0.02,
-                final_rate: 0.1,
+                final_rate: 0.02,
                 weight_decay: 1e-2,
                 clip: 1.0,
-                average: 0.99,
+                average: 0.995,
             },
             loss: LossConfig {
                 policy: 1.0,
