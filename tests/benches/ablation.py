@@ -55,7 +55,7 @@ CHANGES: dict[str, dict[str, dict[str, Any]]] = {
     },
 }
 
-#: What all agents of a learner have, those with the defaults too. Narrow sums cost half of the time.
+#: What all agents of a learner have, those with the defaults too. Narrow sums cost half the time.
 BASE: dict[str, dict[str, Any]] = {"gumbel": {}, "value": {"value.units": 128}}
 
 #: Solved positions of the benchmark, at most as many as it has.
