@@ -345,16 +345,21 @@ fn boards(columns: usize) -> Vec<Vec<u16>> {
     open.map(pits).collect()
 }
 
+/// The widths that the trainer gives a value network.
+fn value_sizes(columns: usize) -> ValueSizes {
+    let large = columns > 16;
+    ValueSizes {
+        columns,
+        levels: if large { 16 } else { 25 },
+        units: if large { 64 } else { 256 },
+        hidden: 32,
+    }
+}
+
 /// Value network alone: evaluations with the widths of the trainer's defaults.
 #[divan::bench(consts = COLUMNS, args = Instructions::ALL.map(Instructions::name))]
 fn value_network<const C: usize>(bencher: Bencher<'_, '_>, set: &str) {
-    let sizes = ValueSizes {
-        columns: C,
-        levels: 16,
-        units: if C > 16 { 64 } else { 128 },
-        hidden: 32,
-    };
-    let weights = Weights::random(sizes, 1).expect("valid widths");
+    let weights = Weights::random(value_sizes(C), 1).expect("valid widths");
     let set = Instructions::named(set).expect("a set of instructions");
     let network = ValueNetwork::new(weights).expect("small weights");
     let network = network.with_instructions(set);
@@ -379,13 +384,7 @@ fn value_network<const C: usize>(bencher: Bencher<'_, '_>, set: &str) {
 /// Value network after a position near by: the moves of a position, as a search meets them.
 #[divan::bench(args = COLUMNS)]
 fn value_network_of_children(bencher: Bencher<'_, '_>, columns: usize) {
-    let sizes = ValueSizes {
-        columns,
-        levels: 16,
-        units: if columns > 16 { 64 } else { 128 },
-        hidden: 32,
-    };
-    let weights = Weights::random(sizes, 1).expect("valid widths");
+    let weights = Weights::random(value_sizes(columns), 1).expect("valid widths");
     let network = ValueNetwork::new(weights).expect("small weights");
     let mut leaf = ValueLeaf::new(Arc::new(network));
     let row = |position: &Position| -> Vec<u16> {
