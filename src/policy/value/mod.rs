@@ -135,6 +135,7 @@ impl ValueNetwork {
             from: None,
             pits,
             sums: &mut sums.sums,
+            sums_alone: true,
         };
         self.run(work);
     }
@@ -156,6 +157,7 @@ impl ValueNetwork {
             from,
             pits,
             sums: scratch,
+            sums_alone: false,
         });
         let left: u32 = pits.iter().map(|&seeds| u32::from(seeds)).sum();
         out * margin_unit(left as f32)
@@ -209,7 +211,10 @@ struct Work<'a> {
     /// The sums to start from.
     from: Option<&'a Sums>,
     pits: &'a [u16],
+    /// Where the sums are written; those of a value are clamped there.
     sums: &'a mut [i16],
+    /// Whether no value is asked for.
+    sums_alone: bool,
 }
 
 impl Kernel for Work<'_> {
@@ -231,6 +236,7 @@ impl Work<'_> {
             from,
             pits,
             sums,
+            sums_alone,
         } = self;
         let units = sums.len();
         if let Some(near) = from {
@@ -253,6 +259,13 @@ impl Work<'_> {
                 }
             }
         }
+        if sums_alone {
+            return 0.0;
+        }
+        // Once for all hidden numbers: their products are then one instruction for each vector.
+        for sum in sums.iter_mut() {
+            *sum = (*sum).clamp(0, network.one);
+        }
         let mut value = network.out_bias;
         let rows = network.hidden.chunks_exact(units);
         let rest = network.hidden_bias.iter().zip(&network.out);
@@ -260,7 +273,7 @@ impl Work<'_> {
             let products = sums
                 .iter()
                 .zip(row)
-                .map(|(&sum, &weight)| i32::from(sum.clamp(0, network.one)) * i32::from(weight));
+                .map(|(&sum, &weight)| i32::from(sum) * i32::from(weight));
             let sum = products.fold(*bias, i32::wrapping_add);
             value += sum.max(0) as f32 * out;
         }
