@@ -12,7 +12,7 @@ use pyo3::types::PyDict;
 use super::player::{PyPlayer, refuse, rows_of, view_position};
 use super::ruleset::PyRuleset;
 use crate::policy::agent_file::AgentFile;
-use crate::policy::features::{FEATURES, GLOBALS, write_features, write_globals};
+use crate::policy::features::{FEATURES, FeatureWriter, GLOBALS, write_globals};
 use crate::policy::weights::{NamedTensor, Weights};
 use crate::policy::{Agent, AgentNetwork, AgentSearch, PolicyError, agent, shipped};
 use crate::position::{Outcome, Position};
@@ -171,13 +171,14 @@ pub(super) fn agent_features<'py>(
     let (views, rows) = rows_of(observations, pits + 3)?;
     let mut features = vec![0.0; rows * pits * FEATURES];
     let mut globals = vec![0.0; rows * GLOBALS];
+    let mut writer = FeatureWriter::default();
     py.detach(|| {
         for (row, position) in positions_of("agent", &ruleset.0, &views)?
             .iter()
             .enumerate()
         {
             if !position.is_over() {
-                write_features(position, &mut features[row * pits * FEATURES..]);
+                writer.write(position, &mut features[row * pits * FEATURES..]);
                 write_globals(position, &mut globals[row * GLOBALS..]);
             }
         }

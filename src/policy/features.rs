@@ -7,12 +7,14 @@
 //! Everything is from the view of the side to move and counts in shares or logarithms, so that
 //! one network serves every board size.
 
-use crate::board::Board;
-use crate::pit::ring_index;
+use std::sync::LazyLock;
+
+use super::outlook::{Answers, Outlook, OutlookFinder};
+use crate::batch::Instructions;
 use crate::position::Position;
-use crate::ruleset::{Direction, Endless, LoneCapture, Ruleset};
+use crate::ruleset::{Direction, Endless, LoneCapture};
 use crate::side::Side;
-use crate::sowing::{self, Sowing, SowingEnd};
+use crate::sowing::{Sowing, SowingEnd};
 
 /// Version of the meaning of the features; agents trained on another one are refused.
 pub const FEATURES_VERSION: u32 = 1;
@@ -55,79 +57,91 @@ fn seeds_share(seeds: f32) -> f32 {
     (seeds / SEED_UNIT).clamp(-4.0, 4.0)
 }
 
-fn log(count: f32) -> f32 {
-    count.ln_1p()
+/// Logarithms of small counts, one above each: they are asked for some hundred times a board.
+static LOGS: LazyLock<[f32; 512]> = LazyLock::new(|| std::array::from_fn(|n| (n as f32).ln_1p()));
+
+fn log(count: u64) -> f32 {
+    let known = usize::try_from(count).ok().and_then(|n| LOGS.get(n));
+    known.copied().unwrap_or_else(|| (count as f32).ln_1p())
 }
 
-/// Writes the pit features of an open position, `f32[N, FEATURES]`.
+/// Writes the pit features of an open position, `f32[N, FEATURES]`, one sowing after another.
 ///
 /// Row `i` of the array is ring pit `i` counted from the mover's left: `0..C` the mover's own
 /// pits, `C..2C` the other row; pit `i` lies opposite to `N-1-i`. `out` must hold
 /// `N * FEATURES` numbers, a longer one is filled from its start and a shorter one left alone.
+///
+/// This is the slow twin of [`FeatureWriter`].
 pub fn write_features(position: &Position, out: &mut [f32]) {
+    let mut outlook = Outlook::default();
+    outlook.take_by_rules(position);
+    write_outlook(position, &outlook, out);
+}
+
+/// Writes features of many positions, with vector instructions where a board allows.
+///
+/// ```
+/// use endodoi::policy::features::{FEATURES, FeatureWriter, write_features};
+/// use endodoi::{Position, Variant};
+/// let position = Position::start(&Variant::EnGehe.ruleset());
+/// let mut twins = [vec![0.0; 100 * FEATURES], vec![0.0; 100 * FEATURES]];
+/// FeatureWriter::default().write(&position, &mut twins[0]);
+/// write_features(&position, &mut twins[1]);
+/// assert_eq!(twins[0], twins[1]);
+/// ```
+#[derive(Debug)]
+pub struct FeatureWriter {
+    finder: OutlookFinder,
+}
+
+impl Default for FeatureWriter {
+    /// Uses the fastest instructions of this processor.
+    fn default() -> FeatureWriter {
+        FeatureWriter::with_instructions(Instructions::best())
+    }
+}
+
+impl FeatureWriter {
+    /// Uses a set of instructions; every set writes the same numbers.
+    pub fn with_instructions(instructions: Instructions) -> FeatureWriter {
+        FeatureWriter {
+            finder: OutlookFinder::new(instructions),
+        }
+    }
+
+    /// Writes the pit features of an open position as [`write_features`] does.
+    pub fn write(&mut self, position: &Position, out: &mut [f32]) {
+        write_outlook(position, self.finder.find(position), out);
+    }
+}
+
+/// Writes the pit features of an open position of which the outlook is known.
+fn write_outlook(position: &Position, outlook: &Outlook, out: &mut [f32]) {
     let ruleset = position.ruleset();
-    let board = position.board();
-    let pits = ruleset.pits();
+    let (pits, columns) = (ruleset.pits(), ruleset.columns());
     let Some(out) = out.get_mut(..pits * FEATURES) else {
         return;
     };
     out.fill(0.0);
-    let mover = position.to_move();
-    let view = View {
-        columns: ruleset.columns(),
-        first: ring_index(mover, 0, ruleset.columns()),
-    };
-    for pit in 0..pits {
-        let seeds = board.pits()[view.ring(pit)];
-        let row = &mut out[pit * FEATURES..(pit + 1) * FEATURES];
-        row[OWN] = f32::from(u8::from(pit < view.columns));
-        row[SEEDS] = log(f32::from(seeds)) / 2.0;
+    let (board, mover) = (position.board(), position.to_move());
+    let seeds = board.row(mover).iter().chain(board.row(mover.other()));
+    for ((pit, &seeds), row) in seeds.enumerate().zip(out.chunks_exact_mut(FEATURES)) {
+        row[OWN] = f32::from(u8::from(pit < columns));
+        row[SEEDS] = log(seeds.into()) / 2.0;
         row[COUNT + usize::from(seeds).min(COUNTS - 1)] = 1.0;
     }
-    for side in [mover, mover.other()] {
-        for column in 0..view.columns {
-            write_move(position, side, column, &view, out);
+    for (pit, sowing) in outlook.sowings.iter().enumerate() {
+        let Some(sowing) = sowing else { continue };
+        let endless = sowing.end == SowingEnd::Endless;
+        if endless && ruleset.endless() == Endless::Illegal {
+            continue;
         }
-    }
-}
-
-/// Where the ring starts as the mover sees it.
-struct View {
-    columns: usize,
-    first: usize,
-}
-
-impl View {
-    /// Returns the ring index of a pit counted from the mover's left.
-    fn ring(&self, pit: usize) -> usize {
-        (pit + self.first) % (2 * self.columns)
-    }
-
-    /// Returns the pit, counted from the mover's left, of a ring index: the inverse of
-    /// [`View::ring`], which is its own inverse as `first` is 0 or `C`.
-    fn pit(&self, ring: usize) -> usize {
-        self.ring(ring)
-    }
-}
-
-/// Writes what sowing `side`'s pit in `column` would do now.
-fn write_move(position: &Position, side: Side, column: usize, view: &View, out: &mut [f32]) {
-    let (ruleset, board) = (position.ruleset(), position.board());
-    if board.row(side)[column] == 0 {
-        return;
-    }
-    let mut after = *board;
-    let sowing = sowing::sow_scratch(&mut after, ruleset, side, column, true);
-    let own = side == position.to_move();
-    let pit = view.pit(ring_index(side, column, view.columns));
-    if sowing.end == SowingEnd::Endless && ruleset.endless() == Endless::Illegal {
-        return;
-    }
-    write_landing(&sowing, own, view, out);
-    let row = &mut out[pit * FEATURES..(pit + 1) * FEATURES];
-    write_sowing(&sowing, row);
-    if own && sowing.end != SowingEnd::Endless {
-        write_replies(&after, &sowing, ruleset, side, row);
+        write_landing(sowing, pit < columns, pits, out);
+        let row = &mut out[pit * FEATURES..(pit + 1) * FEATURES];
+        write_sowing(sowing, row);
+        if !endless && let Some(answers) = outlook.answers.get(pit) {
+            write_answers(position, sowing, answers, row);
+        }
     }
 }
 
@@ -137,70 +151,48 @@ fn write_sowing(sowing: &Sowing, row: &mut [f32]) {
     row[CAPTURES] = f32::from(u8::from(sowing.end == SowingEnd::Captured));
     row[ENDS_OPPONENT] = f32::from(u8::from(sowing.end == SowingEnd::Opponent));
     row[ENDS_EMPTY] = f32::from(u8::from(sowing.end == SowingEnd::Empty));
-    row[LAPS] = log(sowing.laps as f32) / 3.0;
-    row[SOWN] = log(sowing.seeds_sown as f32) / 4.0;
+    row[LAPS] = log(sowing.laps.into()) / 3.0;
+    row[SOWN] = log(sowing.seeds_sown) / 4.0;
 }
 
 /// Counts a landing at its pit, and the threat to the pit opposite to a capture.
-fn write_landing(sowing: &Sowing, own: bool, view: &View, out: &mut [f32]) {
+fn write_landing(sowing: &Sowing, own: bool, pits: usize, out: &mut [f32]) {
     let Some(last) = sowing.last else { return };
-    let pit = view.pit(usize::from(last));
+    let last = usize::from(last);
     let plane = if own {
         LANDED_BY_MOVER
     } else {
         LANDED_BY_OTHER
     };
-    let landings = &mut out[pit * FEATURES + plane];
+    let landings = &mut out[last * FEATURES + plane];
     *landings = (*landings + 0.5).min(2.0);
     if sowing.end == SowingEnd::Captured {
-        let facing = 2 * view.columns - 1 - pit;
-        out[facing * FEATURES + THREATENED] = 1.0;
+        out[(pits - 1 - last) * FEATURES + THREATENED] = 1.0;
     }
 }
 
-/// Writes what the other side could answer on the board after `side`'s move.
-fn write_replies(after: &Board, sowing: &Sowing, ruleset: &Ruleset, side: Side, row: &mut [f32]) {
-    let (replies, best, sum) = replies(after, ruleset, side.other());
-    let total = after.total() as f32;
+/// Writes what the other side could answer to the mover's sowing.
+fn write_answers(position: &Position, sowing: &Sowing, answers: &Answers, row: &mut [f32]) {
+    let (ruleset, board, mover) = (position.ruleset(), position.board(), position.to_move());
+    let captured = u32::from(board.captured()[mover.index()]) + u32::from(sowing.captured);
     let decided = ruleset.endless() == Endless::Illegal;
-    if decided && 2.0 * f32::from(after.captured()[side.index()]) > total {
+    if decided && 2 * captured > board.total() {
         row[WINS_MAJORITY] = 1.0;
     }
-    if replies == 0 {
-        let mut end = *after;
-        end.take_rest(side);
+    if answers.count == 0 {
+        // All that lies on the board is the mover's then (E1).
+        let future = board.seeds_on_board();
         row[ENDS_GAME] = 1.0;
-        let future = end.lead(side) - after.lead(side) + i32::from(sowing.captured);
         row[END_MARGIN] = seeds_share(future as f32);
-        row[END_RESULT] = end.lead(side).signum() as f32;
+        row[END_RESULT] = (board.lead(mover) + future as i32).signum() as f32;
         row[GAIN_LESS_REPLY] = seeds_share(future as f32);
         return;
     }
+    let best = answers.best as f32;
     row[BEST_REPLY] = seeds_share(best);
-    row[MEAN_REPLY] = seeds_share(sum / replies as f32);
+    row[MEAN_REPLY] = seeds_share(answers.sum as f32 / answers.count as f32);
     row[GAIN_LESS_REPLY] = seeds_share(f32::from(sowing.captured) - best);
-    row[REPLIES] = replies as f32 / ruleset.columns() as f32;
-}
-
-/// Sows every pit of `side` on a board and returns the playable ones, the most seeds captured by
-/// one of them, and the seeds captured by all together.
-fn replies(board: &Board, ruleset: &Ruleset, side: Side) -> (usize, f32, f32) {
-    let (mut count, mut best, mut sum) = (0, 0.0, 0.0);
-    for column in 0..ruleset.columns() {
-        if board.row(side)[column] == 0 {
-            continue;
-        }
-        let mut after = *board;
-        let sowing = sowing::sow_scratch(&mut after, ruleset, side, column, false);
-        if sowing.end == SowingEnd::Endless && ruleset.endless() == Endless::Illegal {
-            continue;
-        }
-        let captured = f32::from(sowing.captured);
-        count += 1;
-        sum += captured;
-        best = captured.max(best);
-    }
-    (count, best, sum)
+    row[REPLIES] = answers.count as f32 / ruleset.columns() as f32;
 }
 
 /// Writes the board features of an open position, `f32[GLOBALS]`: lead, seeds left, seeds that
@@ -213,8 +205,10 @@ pub fn write_globals(position: &Position, out: &mut [f32]) {
     };
     let (ruleset, board) = (position.ruleset(), position.board());
     let (own, other) = (position.to_move(), position.to_move().other());
-    let total = (board.total() as f32).max(1.0);
-    let left = board.seeds_on_board() as f32;
+    let all = board.total();
+    let total = (all as f32).max(1.0);
+    let seeds = board.seeds_on_board();
+    let left = seeds as f32;
     let lead = board.lead(own) as f32;
     let row_share = |side| {
         board
@@ -234,15 +228,15 @@ pub fn write_globals(position: &Position, out: &mut [f32]) {
         (lead / (left + 1.0)).clamp(-2.0, 2.0),
         seeds_share(lead),
         left / total,
-        log(left) / 4.0,
+        log(seeds.into()) / 4.0,
         row_share(own) - row_share(other),
         needed(own),
         needed(other),
         flag(lead > left) - flag(-lead > left),
         f32::from(position.quiet()) / f32::from(ruleset.quiet_limit()),
         position.legal_moves().len() as f32 / ruleset.columns() as f32,
-        log(ruleset.columns() as f32) / 3.0,
-        log(total) / 5.0,
+        log(ruleset.columns() as u64) / 3.0,
+        log(all.max(1).into()) / 5.0,
         flag(ruleset.endless() == Endless::Draw),
         flag(ruleset.lone_capture() == LoneCapture::Taken),
         flag(ruleset.direction() == Direction::Parity),
@@ -252,7 +246,7 @@ pub fn write_globals(position: &Position, out: &mut [f32]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ruleset::{RulesetFields, Variant};
+    use crate::ruleset::{Ruleset, RulesetFields, Variant};
 
     fn start() -> Position {
         let fields = RulesetFields {

@@ -9,6 +9,7 @@ mod greedy;
 mod mcts;
 mod members;
 pub mod network;
+mod outlook;
 mod perfect;
 mod random;
 pub mod shipped;

@@ -21,7 +21,7 @@ use std::sync::Arc;
 use ndarray::linalg::general_mat_mul;
 use ndarray::{Array2, ArrayView2, ArrayViewMut2, s};
 
-use super::features::{FEATURES, GLOBALS, write_features, write_globals};
+use super::features::{FEATURES, FeatureWriter, GLOBALS, write_globals};
 use super::weights::{NetworkShape, NetworkSizes, POOLS, TAPS, VALUES, Weights, WeightsError};
 use crate::position::Position;
 use crate::search::{Evaluations, Evaluator, EvaluatorError};
@@ -196,12 +196,12 @@ impl Scratch {
     }
 
     /// Writes the features of positions, no more than the buffers hold.
-    fn fill(&mut self, positions: &[Position]) {
+    fn fill(&mut self, writer: &mut FeatureWriter, positions: &[Position]) {
         let pits = self.pits;
         for (board, position) in positions.iter().enumerate() {
             let rows = s![board * pits..(board + 1) * pits, ..];
             if let Some(rows) = self.features.slice_mut(rows).as_slice_mut() {
-                write_features(position, rows);
+                writer.write(position, rows);
             }
             if let Some(row) = self.globals.row_mut(board).as_slice_mut() {
                 write_globals(position, row);
@@ -216,14 +216,16 @@ impl Scratch {
 #[derive(Debug)]
 pub struct NetworkEvaluator {
     network: Arc<Network>,
+    writer: FeatureWriter,
     scratch: Option<Scratch>,
 }
 
 impl NetworkEvaluator {
     /// Makes an evaluator with buffers of its own over a shared network.
-    pub const fn new(network: Arc<Network>) -> NetworkEvaluator {
+    pub fn new(network: Arc<Network>) -> NetworkEvaluator {
         NetworkEvaluator {
             network,
+            writer: FeatureWriter::default(),
             scratch: None,
         }
     }
@@ -246,7 +248,7 @@ impl Evaluator for NetworkEvaluator {
         };
         let mut first = 0;
         for some in positions.chunks(scratch.boards()) {
-            scratch.fill(some);
+            scratch.fill(&mut self.writer, some);
             self.network.forward(scratch, some.len());
             self.network.finish(scratch, some, first, out);
             first += some.len();

@@ -5,7 +5,7 @@ use tch::{Device, Kind, Tensor};
 use super::TrainError;
 use super::config::Config;
 use super::model::{BatchLosses, Model};
-use super::network::{input_tensors, named_tensors, write_inputs};
+use super::network::{Inputs, named_tensors};
 use super::replay::Replay;
 use super::state::{State, StateError};
 use crate::policy::network::margin_unit;
@@ -322,14 +322,14 @@ pub struct Batch {
 }
 
 impl Batch {
-    /// Gathers rows of the replay ring; `inputs` is a buffer to be used again.
+    /// Gathers rows of the replay ring; `inputs` has the buffers to be used again.
     ///
     /// # Errors
     /// [`TrainError::Torch`] when libtorch cannot make a tensor.
     pub fn gather(
         replay: &Replay,
         rows: &[usize],
-        inputs: &mut Vec<f32>,
+        inputs: &mut Inputs,
     ) -> Result<Batch, TrainError> {
         let mut positions: Vec<Position> = Vec::with_capacity(rows.len());
         let (mut illegal, mut policy) = (Vec::new(), Vec::new());
@@ -345,8 +345,7 @@ impl Batch {
         }
         let boards = positions.len() as i64;
         let columns = policy.len() / positions.len().max(1);
-        write_inputs(&positions, columns, inputs);
-        let (features, globals) = input_tensors(inputs, positions.len(), columns)?;
+        let (features, globals) = inputs.of(&positions, columns)?;
         let table =
             |numbers: &[f32], width: i64| Tensor::f_from_slice(numbers)?.f_reshape([boards, width]);
         Ok(Batch {

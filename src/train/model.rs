@@ -5,7 +5,7 @@ use tch::{Device, Tensor};
 use super::TrainError;
 use super::config::LossConfig;
 use super::learner::Batch;
-use super::network::TorchNetwork;
+use super::network::{Inputs, TorchNetwork};
 use super::replay::Replay;
 use super::value_network::{TorchValueNetwork, ValueBatch};
 use crate::policy::weights::{NetworkShape, Weights};
@@ -17,8 +17,8 @@ pub enum Model {
     Gumbel {
         /// The network.
         network: TorchNetwork,
-        /// A buffer to be used again.
-        inputs: Vec<f32>,
+        /// Buffers to be used again.
+        inputs: Inputs,
     },
     /// Value alone.
     Value {
@@ -48,7 +48,7 @@ impl Model {
         Ok(match *weights.shape() {
             NetworkShape::Gumbel(_) => Model::Gumbel {
                 network: TorchNetwork::new(weights, true, device)?,
-                inputs: Vec::new(),
+                inputs: Inputs::default(),
             },
             NetworkShape::Value(sizes) => Model::Value {
                 network: TorchValueNetwork::new(sizes, weights, device)?,

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use tch::{Device, Kind, Tensor};
 
 use super::TrainError;
-use crate::policy::features::{FEATURES, GLOBALS, write_features, write_globals};
+use crate::policy::features::{FEATURES, FeatureWriter, GLOBALS, write_globals};
 use crate::policy::network::{check_columns, store_value};
 use crate::policy::weights::{
     NamedTensor, NetworkShape, NetworkSizes, VALUES, Weights, WeightsError,
@@ -198,7 +198,7 @@ fn pool(x: &Tensor) -> Result<Tensor, tch::TchError> {
 #[derive(Debug)]
 pub struct TorchEvaluator {
     network: TorchNetwork,
-    inputs: Vec<f32>,
+    inputs: Inputs,
     outputs: Vec<f32>,
     evaluated: u64,
 }
@@ -211,7 +211,7 @@ impl TorchEvaluator {
     pub fn new(weights: &Weights, device: Device) -> Result<TorchEvaluator, TrainError> {
         Ok(TorchEvaluator {
             network: TorchNetwork::new(weights, false, device)?,
-            inputs: Vec::new(),
+            inputs: Inputs::default(),
             outputs: Vec::new(),
             evaluated: 0,
         })
@@ -224,8 +224,7 @@ impl TorchEvaluator {
 
     fn run(&mut self, positions: &[Position], columns: usize) -> Result<(), TrainError> {
         let boards = positions.len();
-        write_inputs(positions, columns, &mut self.inputs);
-        let (features, globals) = input_tensors(&self.inputs, boards, columns)?;
+        let (features, globals) = self.inputs.of(positions, columns)?;
         // Gradients are switched off for each thread by itself.
         let heads = tch::no_grad(|| self.network.forward(&features, &globals))?;
         let out = Tensor::f_cat(&[&heads.logits, &heads.values], 1)?;
@@ -237,36 +236,47 @@ impl TorchEvaluator {
     }
 }
 
-/// Writes the features of all positions and then the globals of all positions into one buffer.
-pub(super) fn write_inputs(positions: &[Position], columns: usize, inputs: &mut Vec<f32>) {
-    let of_board = 2 * columns * FEATURES;
-    inputs.resize(positions.len() * (of_board + GLOBALS), 0.0);
-    let (features, globals) = inputs.split_at_mut(positions.len() * of_board);
-    for (row, position) in positions.iter().enumerate() {
-        write_features(
-            position,
-            &mut features[row * of_board..(row + 1) * of_board],
-        );
-        write_globals(position, &mut globals[row * GLOBALS..(row + 1) * GLOBALS]);
-    }
+/// What the network is shown, and the buffers that it takes.
+#[derive(Debug, Default)]
+pub struct Inputs {
+    writer: FeatureWriter,
+    /// The features of all positions, and then the globals of all positions.
+    numbers: Vec<f32>,
 }
 
-/// Makes one tensor of a buffer of [`write_inputs`] and returns its two parts.
-pub(super) fn input_tensors(
-    inputs: &[f32],
-    boards: usize,
-    columns: usize,
-) -> Result<(Tensor, Tensor), tch::TchError> {
-    let (boards, pits) = (boards as i64, 2 * columns as i64);
-    let all = Tensor::f_from_slice(inputs)?;
-    let split = boards * pits * FEATURES as i64;
-    let features = all
-        .f_narrow(0, 0, split)?
-        .f_view([boards, pits, FEATURES as i64])?;
-    let globals = all
-        .f_narrow(0, split, boards * GLOBALS as i64)?
-        .f_view([boards, GLOBALS as i64])?;
-    Ok((features, globals))
+impl Inputs {
+    /// Returns the features and the globals of open positions on boards of so many columns.
+    ///
+    /// # Errors
+    /// [`tch::TchError`] when libtorch cannot make a tensor.
+    pub(super) fn of(
+        &mut self,
+        positions: &[Position],
+        columns: usize,
+    ) -> Result<(Tensor, Tensor), tch::TchError> {
+        let pits = 2 * columns;
+        let split = positions.len() * pits * FEATURES;
+        self.numbers.resize(split + positions.len() * GLOBALS, 0.0);
+        let (features, globals) = self.numbers.split_at_mut(split);
+        let rows = features.chunks_exact_mut(pits * FEATURES);
+        for ((position, features), globals) in positions
+            .iter()
+            .zip(rows)
+            .zip(globals.chunks_exact_mut(GLOBALS))
+        {
+            self.writer.write(position, features);
+            write_globals(position, globals);
+        }
+        let all = Tensor::f_from_slice(&self.numbers)?;
+        let (boards, split) = (positions.len() as i64, split as i64);
+        let features = all
+            .f_narrow(0, 0, split)?
+            .f_view([boards, pits as i64, FEATURES as i64])?;
+        let globals = all
+            .f_narrow(0, split, boards * GLOBALS as i64)?
+            .f_view([boards, GLOBALS as i64])?;
+        Ok((features, globals))
+    }
 }
 
 impl Evaluator for TorchEvaluator {

@@ -14,13 +14,15 @@ use divan::Bencher;
 use divan::counter::ItemsCount;
 use endodoi::batch::{Batch, BatchConfig, ChildArrays, Seeds, StepArrays};
 use endodoi::policy::PolicySpec;
+use endodoi::policy::features::{FEATURES, FeatureWriter, write_features};
+use endodoi::policy::network::{Network, NetworkEvaluator};
 use endodoi::policy::value::{ValueLeaf, ValueNetwork, ValueSizes};
-use endodoi::policy::weights::Weights;
+use endodoi::policy::weights::{NetworkSizes, Weights};
 use endodoi::reference::{b4_pit, s6_laps};
 use endodoi::rng::{self, Purpose};
 use endodoi::search::{
-    AlphaBetaConfig, AlphaBetaSearch, LeafEvaluator, MctsConfig, MctsTree, Playouts, SearchResult,
-    alpha_beta,
+    AlphaBetaConfig, AlphaBetaSearch, Evaluations, Evaluator, LeafEvaluator, MctsConfig, MctsTree,
+    Playouts, SearchResult, alpha_beta,
 };
 use endodoi::simulate::{GameTable, Instructions, SimulateConfig, simulate};
 use endodoi::{Position, Ruleset, RulesetFields, Side, Variant, perft};
@@ -409,4 +411,62 @@ fn value_network_of_children(bencher: Bencher<'_, '_>, columns: usize) {
         }
         sum
     });
+}
+
+/// Open positions of a random game.
+fn open_positions(columns: usize) -> Vec<Position> {
+    let (mut positions, _) = random_game(columns, 3);
+    positions.retain(|position| !position.is_over());
+    positions
+}
+
+/// What the Gumbel network sees of positions of a random game; an item is a position.
+#[divan::bench(consts = COLUMNS, args = sets())]
+fn features<const C: usize>(bencher: Bencher<'_, '_>, set: &str) {
+    let set = Instructions::named(set).expect("a set of instructions");
+    let mut writer = FeatureWriter::with_instructions(set);
+    let positions = open_positions(C);
+    let expected: Vec<Vec<f32>> = positions
+        .iter()
+        .map(|position| {
+            let mut out = vec![0.0; 2 * C * FEATURES];
+            write_features(position, &mut out);
+            out
+        })
+        .collect();
+    let mut out = vec![0.0; 2 * C * FEATURES];
+    bencher
+        .counter(ItemsCount::new(positions.len()))
+        .bench_local(|| {
+            for (position, expected) in positions.iter().zip(&expected) {
+                writer.write(position, &mut out);
+                assert!(out == *expected);
+            }
+        });
+}
+
+/// Gumbel network: evaluations of positions of a random game, with the widths of the trainer's
+/// defaults.
+#[divan::bench(args = COLUMNS)]
+fn gumbel_network(bencher: Bencher<'_, '_>, columns: usize) {
+    let large = columns > 16;
+    let sizes = NetworkSizes {
+        channels: if large { 24 } else { 32 },
+        blocks: if large { 2 } else { 3 },
+        policy_units: if large { 24 } else { 32 },
+        value_units: if large { 48 } else { 64 },
+    };
+    let weights = Weights::random(sizes, 1).expect("valid widths");
+    let network = Network::new(weights).expect("weights of this kind");
+    let mut evaluator = NetworkEvaluator::new(Arc::new(network));
+    let positions = open_positions(columns);
+    let mut out = Evaluations::default();
+    bencher
+        .counter(ItemsCount::new(positions.len()))
+        .bench_local(|| {
+            evaluator
+                .evaluate(&positions, &mut out)
+                .expect("positions of one size");
+            assert!(out.margin.iter().all(|margin| margin.is_finite()));
+        });
 }

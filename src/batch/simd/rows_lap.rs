@@ -234,6 +234,13 @@ impl Sowings {
         going + usize::from(done.found != 1)
     }
 
+    /// Returns the pits that were lifted from, lap after lap.
+    #[inline(always)]
+    pub(crate) fn lifted(&self, lane: usize) -> impl Iterator<Item = u8> {
+        let laps = usize::from(self.laps(lane)).min(MAX_LAPS);
+        self.log[..laps].iter().map(move |log| log[lane].last())
+    }
+
     /// Takes back the laps of a lane.
     pub(crate) fn take_back(&self, lane: usize, ring: &RowRing, board: &mut RowBoard) {
         let mut after = self.states[lane];
