@@ -1,7 +1,10 @@
 //! The network's forward pass without torch, and the evaluator over it.
 //!
 //! The network looks at the ring of `N = 2C` pits as a circle whose two rows lie opposite to each
-//! other. Every layer is a gather and a matrix product, the same for every board size:
+//! other. Every layer is a gather and a matrix product, the same for every board size. Here the
+//! product comes first, one for all six places that a pit can have in a gather, and the results are
+//! gathered and added up: that copies less.
+//!
 //!
 //! - *gather*: pit `i` joins what is kept at `i-1`, `i`, `i+1` and at the pits opposite to them
 //!   (`N-1-(i-1)`, `N-1-i`, `N-1-(i+1)`), in the order `i-1`, its opposite, `i`, its opposite,
@@ -41,9 +44,11 @@ pub struct Network {
     value: ValueHead,
 }
 
-/// A gathered layer: what it takes from the pits, from the whole board, and its bias.
+/// A layer: what it takes from the pits, from the whole board, and its bias.
 #[derive(Clone, Debug)]
 struct Layer {
+    /// `[W, U]`, or `[W, TAPS * U]` where it gathers: side by side what a pit is multiplied by in
+    /// each of the places it can have.
     pits: Array2<f32>,
     board: Array2<f32>,
     bias: Vec<f32>,
@@ -104,6 +109,15 @@ impl Tensors<'_> {
             bias: self.vector(),
         })
     }
+
+    fn gathered_layer(&mut self) -> Result<Layer, WeightsError> {
+        let layer = self.layer()?;
+        let (width, units) = (layer.pits.nrows() / TAPS, layer.pits.ncols());
+        let pits = Array2::from_shape_fn((width, TAPS * units), |(row, column)| {
+            layer.pits[(column / units * width + row, column % units)]
+        });
+        Ok(Layer { pits, ..layer })
+    }
 }
 
 impl Network {
@@ -116,11 +130,11 @@ impl Network {
             return Err(WeightsError::Kind { expected: "gumbel" });
         };
         let mut tensors = Tensors(weights.tensors().iter());
-        let stem = tensors.layer()?;
+        let stem = tensors.gathered_layer()?;
         let mut blocks = Vec::with_capacity(sizes.blocks);
         for _ in 0..sizes.blocks {
             blocks.push(Block {
-                layer: tensors.layer()?,
+                layer: tensors.gathered_layer()?,
                 out: tensors.matrix()?,
                 out_bias: tensors.vector(),
             });
@@ -159,7 +173,8 @@ struct Scratch {
     pits: usize,
     features: Array2<f32>,
     globals: Array2<f32>,
-    gathered: Vec<f32>,
+    /// Products of every pit for each of its places in a gather, `[rows, TAPS * W]`.
+    products: Array2<f32>,
     x: Array2<f32>,
     h: Array2<f32>,
     policy: Array2<f32>,
@@ -179,7 +194,7 @@ impl Scratch {
             pits,
             features: Array2::zeros((rows, FEATURES)),
             globals: Array2::zeros((boards, GLOBALS)),
-            gathered: vec![0.0; rows * TAPS * width.max(FEATURES)],
+            products: Array2::zeros((rows, TAPS * width)),
             x: Array2::zeros((rows, width)),
             h: Array2::zeros((rows, width)),
             policy: Array2::zeros((rows, sizes.policy_units)),
@@ -288,24 +303,20 @@ impl Network {
         let width = self.sizes.channels;
         let units = self.sizes.policy_units;
         let globals = scratch.globals.slice(s![..boards, ..]);
-        gather(
-            &scratch.features.slice(s![..rows, ..]),
-            pits,
-            &mut scratch.gathered,
-        );
-        let gathered = matrix(&scratch.gathered, rows, TAPS * FEATURES);
+        let features = scratch.features.slice(s![..rows, ..]);
+        let mut products = scratch.products.slice_mut(s![..rows, ..]);
         let mut board = scratch.board.slice_mut(s![..boards, ..width]);
         let mut x = scratch.x.slice_mut(s![..rows, ..]);
         self.stem
-            .apply(&gathered, &globals, &mut board, &mut x, pits);
+            .gather(&features, &globals, &mut products, &mut board, &mut x, pits);
         for block in &self.blocks {
             let mut pool = scratch.pool.slice_mut(s![..boards, ..]);
             pool_rows(&x.view(), pits, &mut pool);
-            gather(&x.view(), pits, &mut scratch.gathered);
-            let gathered = matrix(&scratch.gathered, rows, TAPS * width);
             let mut h = scratch.h.slice_mut(s![..rows, ..]);
-            let layer = &block.layer;
-            layer.apply(&gathered, &pool.view(), &mut board, &mut h, pits);
+            let (x_now, pool) = (x.view(), pool.view());
+            block
+                .layer
+                .gather(&x_now, &pool, &mut products, &mut board, &mut h, pits);
             general_mat_mul(1.0, &h, &block.out, 1.0, &mut x);
             add_to_rows(&mut x, &block.out_bias);
         }
@@ -371,6 +382,31 @@ pub fn margin_unit(left: f32) -> f32 {
 }
 
 impl Layer {
+    /// Writes `relu(gather(pits) A + board B + b)` into `out`; `products` holds those of the pits,
+    /// `scratch` holds `board B + b`.
+    fn gather(
+        &self,
+        pits: &ArrayView2<'_, f32>,
+        board: &ArrayView2<'_, f32>,
+        products: &mut ArrayViewMut2<'_, f32>,
+        scratch: &mut ArrayViewMut2<'_, f32>,
+        out: &mut ArrayViewMut2<'_, f32>,
+        pits_of_board: usize,
+    ) {
+        general_mat_mul(1.0, board, &self.board, 0.0, scratch);
+        add_to_rows(scratch, &self.bias);
+        general_mat_mul(1.0, pits, &self.pits, 0.0, products);
+        let units = self.bias.len();
+        let (Some(products), Some(out)) = (products.as_slice(), out.as_slice_mut()) else {
+            return;
+        };
+        let boards = products.chunks_exact(pits_of_board * TAPS * units);
+        let outs = out.chunks_exact_mut(pits_of_board * units);
+        for ((products, out), of_board) in boards.zip(outs).zip(scratch.rows()) {
+            add_gathered(products, of_board.as_slice().unwrap_or(&[]), out);
+        }
+    }
+
     /// Writes `relu(pits A + board B + b)` into `out`; `scratch` holds `board B`.
     fn apply(
         &self,
@@ -412,13 +448,6 @@ impl ValueHead {
     }
 }
 
-fn matrix(numbers: &[f32], rows: usize, columns: usize) -> ArrayView2<'_, f32> {
-    let shape = (rows, columns);
-    // The buffer is allocated for the largest call: the view always fits.
-    ArrayView2::from_shape(shape, &numbers[..rows * columns])
-        .unwrap_or_else(|_| ArrayView2::from(&[[0.0; 0]; 0]))
-}
-
 fn dot(a: Option<&[f32]>, b: &[f32]) -> f32 {
     a.map_or(0.0, |a| a.iter().zip(b).map(|(a, b)| a * b).sum())
 }
@@ -431,22 +460,25 @@ fn add_to_rows(x: &mut ArrayViewMut2<'_, f32>, bias: &[f32]) {
     }
 }
 
-/// Joins, for every pit, what is kept at its neighbours and at the pits opposite to them.
-fn gather(x: &ArrayView2<'_, f32>, pits: usize, out: &mut [f32]) {
-    let width = x.ncols();
-    let Some(x) = x.to_slice() else { return };
-    for (board, out) in x
-        .chunks_exact(pits * width)
-        .zip(out.chunks_exact_mut(pits * TAPS * width))
-    {
-        for (pit, row) in out.chunks_exact_mut(TAPS * width).enumerate() {
-            let neighbours = [(pit + pits - 1) % pits, pit, (pit + 1) % pits];
-            for (tap, two) in neighbours.iter().zip(row.chunks_exact_mut(2 * width)) {
-                let opposite = pits - 1 - tap;
-                let (own, facing) = two.split_at_mut(width);
-                own.copy_from_slice(&board[tap * width..(tap + 1) * width]);
-                facing.copy_from_slice(&board[opposite * width..(opposite + 1) * width]);
-            }
+/// Adds up, for every pit of a board, the products of its neighbours and of the pits opposite to
+/// them, each for the place that it has there.
+fn add_gathered(products: &[f32], of_board: &[f32], out: &mut [f32]) {
+    let units = of_board.len();
+    let pits = out.len() / units;
+    for (pit, out) in out.chunks_exact_mut(units).enumerate() {
+        let neighbours = [(pit + pits - 1) % pits, pit, (pit + 1) % pits];
+        let [a, b, c, d, e, f] = [0, 1, 2, 3, 4, 5].map(|tap| {
+            let neighbour = neighbours[tap / 2];
+            let from = if tap % 2 == 0 {
+                neighbour
+            } else {
+                pits - 1 - neighbour
+            };
+            &products[(from * TAPS + tap) * units..][..units]
+        });
+        for (unit, (number, &more)) in out.iter_mut().zip(of_board).enumerate() {
+            let sum = (a[unit] + b[unit]) + (c[unit] + d[unit]) + (e[unit] + f[unit]);
+            *number = (sum + more).max(0.0);
         }
     }
 }
