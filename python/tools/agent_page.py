@@ -38,14 +38,20 @@ agent.evaluate(ed.Position.start(agent.ruleset).observation()).margin   # seeds 
 ```
 
 `agent:NAME` is a specification as any other: `endodoi simulate --columns 6 --south
-agent:en-dodoi-2x6 --north greedy`. It may end in `@depth=N`, `@nodes=N`, `@seconds=S` or `@none`.
+agent:en-dodoi-2x6 --north greedy`. It may end in `@depth=N`, `@nodes=N`, `@seconds=S` or `@none`,
+that of a Gumbel agent in `@sims=N` or `@none`.
 **A file or folder of that name wins over the name**, so that a run of your own may be called as one
 of them; an unknown name is refused with the names there are. `ed.policies.shipped_agents()` and
 `endodoi agents` list them.
 
-They are of learner `value` ([trainer.md](trainer.md)): alpha-beta over a network that expects how
-many seeds are still won. Each plays on the number of columns it was trained on, and on other rules
-of that size as well as what it learnt carries over.
+Those of learner `value` ([trainer.md](trainer.md)) play by alpha-beta over a network that expects
+how many seeds are still won, on the number of columns that they were trained on, and on other rules
+of that size as well as what they learnt carries over.
+
+The one of learner `gumbel` plays by tree search over a network that grew from 2x10 over 2x20 and
+2x40 to 2x50, **and on any other size**. Its policy alone is far stronger than the other network
+alone; with 24 simulations, which take as long as three plies of the other, it is the stronger
+player ([trainer.md](trainer.md#strength)). Games and steps are those of the last of its boards.
 """
 
 TUNE = """\

@@ -133,6 +133,17 @@ def training(asked: argparse.Namespace, known: dict[str, Any]) -> dict[str, Any]
     return found
 
 
+def written(agents: dict[str, Any]) -> str:
+    """Return the text of all entries, a line for each agent: the package is to stay small."""
+
+    def dense(value: object) -> str:
+        return json.dumps(value, separators=(",", ":"))
+
+    lines = [f"{dense(name)}:{dense(entry)}" for name, entry in agents.items()]
+    head = dense(FORMAT).removesuffix("}")
+    return f'{head},"agents":{{\n' + ",\n".join(lines) + "\n}}\n"
+
+
 def main() -> int:
     """Measure an agent and write its entry."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
@@ -157,8 +168,7 @@ def main() -> int:
     known[asked.name] = {"training": trained, **found, "measured_by": [command(asked)]}
     agents = dict(sorted(known.items()))
     with written_whole(FOLDER / STRENGTH) as place:
-        text = json.dumps({**FORMAT, "agents": agents}, indent=1) + "\n"
-        Path(place).write_text(text, encoding="utf-8")
+        Path(place).write_text(written(agents), encoding="utf-8")
     return 0
 
 
