@@ -1,4 +1,5 @@
 //! What a network sees of a position: the same on every set of instructions.
+#![allow(clippy::unwrap_used)]
 
 use endodoi::policy::features::{FEATURES, FeatureWriter, write_features};
 use endodoi::rng::{self, Purpose, Xoshiro128PlusPlus};

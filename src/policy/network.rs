@@ -467,7 +467,7 @@ fn add_gathered(products: &[f32], of_board: &[f32], out: &mut [f32]) {
     let pits = out.len() / units;
     for (pit, out) in out.chunks_exact_mut(units).enumerate() {
         let neighbours = [(pit + pits - 1) % pits, pit, (pit + 1) % pits];
-        let [a, b, c, d, e, f] = [0, 1, 2, 3, 4, 5].map(|tap| {
+        let taps: [&[f32]; TAPS] = std::array::from_fn(|tap| {
             let neighbour = neighbours[tap / 2];
             let from = if tap % 2 == 0 {
                 neighbour
@@ -477,7 +477,7 @@ fn add_gathered(products: &[f32], of_board: &[f32], out: &mut [f32]) {
             &products[(from * TAPS + tap) * units..][..units]
         });
         for (unit, (number, &more)) in out.iter_mut().zip(of_board).enumerate() {
-            let sum = (a[unit] + b[unit]) + (c[unit] + d[unit]) + (e[unit] + f[unit]);
+            let sum: f32 = taps.iter().map(|of_tap| of_tap[unit]).sum();
             *number = (sum + more).max(0.0);
         }
     }

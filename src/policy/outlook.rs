@@ -135,7 +135,7 @@ fn answers(board: &Board, ruleset: &Ruleset, side: Side) -> Answers {
 pub(super) struct OutlookFinder {
     instructions: Instructions,
     /// The rules asked about last, and their ring where rows serve them.
-    rules: Option<(Ruleset, Option<RowRing>)>,
+    rules: Option<(Ruleset, Option<Box<RowRing>>)>,
     hands: Box<Hands>,
     outlook: Outlook,
 }
@@ -177,14 +177,14 @@ impl OutlookFinder {
 }
 
 /// Returns the ring of a rule set, `None` where boards do not fit in rows or are too small.
-fn ring_of(ruleset: &Ruleset) -> Option<RowRing> {
+fn ring_of(ruleset: &Ruleset) -> Option<Box<RowRing>> {
     if ruleset.columns() < MIN_COLUMNS {
         return None;
     }
     let mut ring = RowRing::of(ruleset)?;
     // Positions may hold more seeds than the start.
     ring.fills = true;
-    Some(ring)
+    Some(Box::new(ring))
 }
 
 /// Returns the seeds of all pits from the mover's left, `None` where one is heavy.
