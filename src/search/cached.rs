@@ -38,7 +38,7 @@ const MOST: usize = 1 << 18;
 /// let mut cached = CachedEvaluator::new(Counter(0));
 /// cached.evaluate(&[start, start], &mut Evaluations::default())?;
 /// cached.evaluate(&[start], &mut Evaluations::default())?;
-/// assert_eq!((cached.inner().0, cached.hits()), (1, 2));
+/// assert_eq!((cached.inner().0, cached.misses(), cached.hits()), (1, 1, 2));
 /// # Ok::<(), EvaluatorError>(())
 /// ```
 #[derive(Debug)]
@@ -51,6 +51,7 @@ pub struct CachedEvaluator<E> {
     new: Vec<Position>,
     found: Evaluations,
     hits: u64,
+    misses: u64,
 }
 
 impl<E: Evaluator> CachedEvaluator<E> {
@@ -64,6 +65,7 @@ impl<E: Evaluator> CachedEvaluator<E> {
             new: Vec::new(),
             found: Evaluations::default(),
             hits: 0,
+            misses: 0,
         }
     }
 
@@ -75,6 +77,11 @@ impl<E: Evaluator> CachedEvaluator<E> {
     /// Returns how many positions were known when they were asked about.
     pub const fn hits(&self) -> u64 {
         self.hits
+    }
+
+    /// Returns how many positions the evaluator was asked about.
+    pub const fn misses(&self) -> u64 {
+        self.misses
     }
 
     fn forget(&mut self) {
@@ -119,6 +126,7 @@ impl<E: Evaluator> Evaluator for CachedEvaluator<E> {
             self.forget();
             return Err(error);
         }
+        self.misses += self.new.len() as u64;
         if !self.new.is_empty() {
             self.known.logits.extend(&self.found.logits);
             self.known.win.extend(&self.found.win);

@@ -6,21 +6,23 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::TrainError;
-use super::config::Config;
+use super::config::{Config, Device};
 use super::network::TorchEvaluator;
 use super::replay::Sample;
 use super::target::{self, Searched, ValueTarget};
 use super::tasks::{Task, run_tasks};
 use crate::batch::opening::draw_moves;
 use crate::policy::agent_file::Learner;
+use crate::policy::network::{Network, NetworkEvaluator};
 use crate::policy::value::{ValueLeaf, ValueNetwork};
 use crate::policy::weights::Weights;
 use crate::position::Position;
 use crate::rng::{self, Purpose, Xoshiro128PlusPlus};
 use crate::ruleset::Ruleset;
 use crate::search::{
-    AlphaBetaConfig, AlphaBetaSearch, CachedEvaluator, EndgameTable, GumbelConfig, GumbelSearch,
-    LeafEvaluator, RootResult, SearchLimit, SearchResult,
+    AlphaBetaConfig, AlphaBetaSearch, CachedEvaluator, EndgameTable, Evaluations, Evaluator,
+    EvaluatorError, GumbelConfig, GumbelSearch, LeafEvaluator, RootResult, SearchLimit,
+    SearchResult,
 };
 
 /// Bytes of the table of an alpha-beta search of self-play, which is shallow.
@@ -214,6 +216,38 @@ fn simulations_at(config: &Config, progress: f64) -> u32 {
     (first + (last - first) * (2.0 * progress).clamp(0.0, 1.0)).round() as u32
 }
 
+/// The network that plays: without torch on the processor, which is faster there for the few
+/// positions of a call, and by torch on a GPU.
+enum PlayEvaluator {
+    Processor(NetworkEvaluator),
+    Gpu(TorchEvaluator),
+}
+
+impl PlayEvaluator {
+    fn new(weights: &Weights, device: Device) -> Result<PlayEvaluator, TrainError> {
+        Ok(match device {
+            Device::Cpu => {
+                let network = Network::new(weights.clone())?;
+                PlayEvaluator::Processor(NetworkEvaluator::new(Arc::new(network)))
+            }
+            Device::Cuda => PlayEvaluator::Gpu(TorchEvaluator::new(weights, device.find()?)?),
+        })
+    }
+}
+
+impl Evaluator for PlayEvaluator {
+    fn evaluate(
+        &mut self,
+        positions: &[Position],
+        out: &mut Evaluations,
+    ) -> Result<(), EvaluatorError> {
+        match self {
+            PlayEvaluator::Processor(network) => network.evaluate(positions, out),
+            PlayEvaluator::Gpu(network) => network.evaluate(positions, out),
+        }
+    }
+}
+
 /// Plays the plies of an iteration by Gumbel search, all games of a group together.
 ///
 /// Whether a ply is quick is drawn from the stream of the group's first game. Positions met again
@@ -224,7 +258,7 @@ fn play_gumbel(
     weights: &Weights,
     (config, progress): (&Config, f64),
 ) -> Result<Played, TrainError> {
-    let mut evaluator = CachedEvaluator::new(TorchEvaluator::new(weights, config.device.find()?)?);
+    let mut evaluator = CachedEvaluator::new(PlayEvaluator::new(weights, config.device)?);
     let mut played = Played::default();
     let play = &config.selfplay;
     for _ in 0..play.plies {
@@ -246,7 +280,7 @@ fn play_gumbel(
             game.advance(result, quick, config, &mut played);
         }
     }
-    played.evaluations = evaluator.inner().evaluated();
+    played.evaluations = evaluator.misses();
     played.known = evaluator.hits();
     Ok(played)
 }
