@@ -54,3 +54,13 @@ pub trait Evaluator {
         out: &mut Evaluations,
     ) -> Result<(), EvaluatorError>;
 }
+
+impl<E: Evaluator + ?Sized> Evaluator for Box<E> {
+    fn evaluate(
+        &mut self,
+        positions: &[Position],
+        out: &mut Evaluations,
+    ) -> Result<(), EvaluatorError> {
+        (**self).evaluate(positions, out)
+    }
+}

@@ -20,9 +20,8 @@ use crate::position::Position;
 use crate::rng::{self, Purpose, Xoshiro128PlusPlus};
 use crate::ruleset::Ruleset;
 use crate::search::{
-    AlphaBetaConfig, AlphaBetaSearch, CachedEvaluator, EndgameTable, Evaluations, Evaluator,
-    EvaluatorError, GumbelConfig, GumbelSearch, LeafEvaluator, RootResult, SearchLimit,
-    SearchResult,
+    AlphaBetaConfig, AlphaBetaSearch, CachedEvaluator, EndgameTable, Evaluator, GumbelConfig,
+    GumbelSearch, LeafEvaluator, RootResult, SearchLimit, SearchResult,
 };
 
 /// Bytes of the table of an alpha-beta search of self-play, which is shallow.
@@ -216,36 +215,16 @@ fn simulations_at(config: &Config, progress: f64) -> u32 {
     (first + (last - first) * (2.0 * progress).clamp(0.0, 1.0)).round() as u32
 }
 
-/// The network that plays: without torch on the processor, which is faster there for the few
-/// positions of a call, and by torch on a GPU.
-enum PlayEvaluator {
-    Processor(NetworkEvaluator),
-    Gpu(TorchEvaluator),
-}
-
-impl PlayEvaluator {
-    fn new(weights: &Weights, device: Device) -> Result<PlayEvaluator, TrainError> {
-        Ok(match device {
-            Device::Cpu => {
-                let network = Network::new(weights.clone())?;
-                PlayEvaluator::Processor(NetworkEvaluator::new(Arc::new(network)))
-            }
-            Device::Cuda => PlayEvaluator::Gpu(TorchEvaluator::new(weights, device.find()?)?),
-        })
-    }
-}
-
-impl Evaluator for PlayEvaluator {
-    fn evaluate(
-        &mut self,
-        positions: &[Position],
-        out: &mut Evaluations,
-    ) -> Result<(), EvaluatorError> {
-        match self {
-            PlayEvaluator::Processor(network) => network.evaluate(positions, out),
-            PlayEvaluator::Gpu(network) => network.evaluate(positions, out),
+/// Returns the network that plays: without torch on the processor, which is faster there for the
+/// few positions of a call, and by torch on a GPU.
+fn evaluator_of(weights: &Weights, device: Device) -> Result<Box<dyn Evaluator>, TrainError> {
+    Ok(match device {
+        Device::Cpu => {
+            let network = Network::new(weights.clone())?;
+            Box::new(NetworkEvaluator::new(Arc::new(network)))
         }
-    }
+        Device::Cuda => Box::new(TorchEvaluator::new(weights, device.find()?)?),
+    })
 }
 
 /// Plays the plies of an iteration by Gumbel search, all games of a group together.
@@ -258,7 +237,7 @@ fn play_gumbel(
     weights: &Weights,
     (config, progress): (&Config, f64),
 ) -> Result<Played, TrainError> {
-    let mut evaluator = CachedEvaluator::new(PlayEvaluator::new(weights, config.device)?);
+    let mut evaluator = CachedEvaluator::new(evaluator_of(weights, config.device)?);
     let mut played = Played::default();
     let play = &config.selfplay;
     for _ in 0..play.plies {
