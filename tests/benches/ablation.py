@@ -14,14 +14,12 @@ from __future__ import annotations
 
 import argparse
 import json
-import resource
 import statistics
 from pathlib import Path
 from typing import Any
 
 import endodoi as ed
-from endodoi.benchmark_exam import examine
-from endodoi.benchmark_suite import load_suite
+from trained import examined, seconds_of_children
 
 #: What is changed, in words, and the settings.
 CHANGES: dict[str, dict[str, dict[str, Any]]] = {
@@ -69,7 +67,7 @@ def train(run: Path, learner: str, change: str, seed: int, games: int) -> None:
     """Train an agent, unless that is done, and note the processor time."""
     if (run / "cost.json").exists():
         return
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    before = seconds_of_children()
     ed.train(
         learner=learner,
         columns=6,
@@ -83,8 +81,7 @@ def train(run: Path, learner: str, change: str, seed: int, games: int) -> None:
         plot=False,
         progress=False,
     )
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    seconds = seconds_of_children() - before
     (run / "cost.json").write_text(json.dumps({"seconds": seconds}), encoding="utf-8")
 
 
@@ -92,13 +89,11 @@ def measure(run: Path, learner: str) -> dict[str, float]:
     """Return what an agent's moves lose, and what it cost."""
     kept = run / "measured.json"
     if not kept.exists():
-        part = load_suite().select("2x6")[0]
         found = json.loads((run / "cost.json").read_text(encoding="utf-8"))
         for search in SEARCHES[learner]:
             player = f"agent:{run / 'agent.safetensors'}@{search}"
-            answers = examine(player, part.questions(POSITIONS), part.ruleset, 0).all
-            found[f"{search} optimal"] = 100 * answers.optimal.share
-            found[f"{search} lost"] = answers.seeds_lost.mean
+            for name, value in examined(player, POSITIONS).items():
+                found[f"{search} {name}"] = value
         kept.write_text(json.dumps(found), encoding="utf-8")
     measured: dict[str, float] = json.loads(kept.read_text(encoding="utf-8"))
     return measured

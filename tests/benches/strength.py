@@ -14,16 +14,15 @@ from __future__ import annotations
 
 import argparse
 import json
-import resource
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import endodoi as ed
-from endodoi.benchmark_exam import examine
-from endodoi.benchmark_suite import load_suite
 from endodoi.learning_curve import find_figures
+from endodoi.places import write_figure
+from trained import examined, seconds_of_children
 
 #: Stands where a player meets the solved positions, not an opponent.
 EXAM = "exam"
@@ -84,7 +83,7 @@ class Row:
 
 
 def small(learner: str, *searches: str) -> Row:
-    """Return a row of 2x6, whose agents meet solved positions; the curve is of the last search."""
+    """Return a row of 2x6 over solved positions; the curve is of the second search."""
     meets = tuple((search, EXAM, 500) for search in searches)
     return Row(learner, "en-dodoi", (Stage(6, 10, {}),), meets, meets[1])
 
@@ -154,7 +153,7 @@ def train(folder: Path, row: Row, seed: int, workers: int) -> None:
         return
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    before = seconds_of_children()
     minute, start = 0.0, None
     for place, stage in enumerate(row.stages):
         run = folder / f"{place}-2x{stage.columns}"
@@ -174,8 +173,7 @@ def train(folder: Path, row: Row, seed: int, workers: int) -> None:
         minute += stage.minutes
         copy_agent(folder, run, minute)
         start = run / "agent.safetensors"
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    seconds = seconds_of_children() - before
     (folder / "cost.json").write_text(json.dumps({"seconds": seconds}), encoding="utf-8")
 
 
@@ -186,9 +184,7 @@ def measure(agent: Path, row: Row, meeting: tuple[str, str, int]) -> dict[str, f
     if not kept.exists():
         player = f"agent:{agent}@{search}"
         if opponent == EXAM:
-            questions = load_suite().select("2x6")[0].questions(count)
-            answers = examine(player, questions, row.ruleset(), 0).all
-            found = {"optimal": 100 * answers.optimal.share, "lost": answers.seeds_lost.mean}
+            found = examined(player, count)
         else:
             games = ed.arena.tournament(
                 {"agent": player, "opponent": opponent}, ruleset=row.ruleset(), games=count
@@ -235,7 +231,7 @@ def draw(curves: dict[str, list[list[tuple[float, float]]]], path: Path) -> None
         axes.grid(alpha=0.3)
     for axes in places:
         axes.set_axis_off()
-    figure.savefig(path, dpi=110)
+    write_figure(figure, path)
 
 
 def rows_of_table(name: str, folders: list[Path]) -> list[str]:
