@@ -130,6 +130,7 @@ fn write_outlook(position: &Position, outlook: &Outlook, out: &mut [f32]) {
         row[SEEDS] = log(seeds.into()) / 2.0;
         row[COUNT + usize::from(seeds).min(COUNTS - 1)] = 1.0;
     }
+    let left = board.seeds_on_board();
     for (pit, sowing) in outlook.sowings.iter().enumerate() {
         let Some(sowing) = sowing else { continue };
         let endless = sowing.end == SowingEnd::Endless;
@@ -140,7 +141,7 @@ fn write_outlook(position: &Position, outlook: &Outlook, out: &mut [f32]) {
         let row = &mut out[pit * FEATURES..(pit + 1) * FEATURES];
         write_sowing(sowing, row);
         if !endless && let Some(answers) = outlook.answers.get(pit) {
-            write_answers(position, sowing, answers, row);
+            write_answers(position, left, sowing, answers, row);
         }
     }
 }
@@ -171,21 +172,27 @@ fn write_landing(sowing: &Sowing, own: bool, pits: usize, out: &mut [f32]) {
     }
 }
 
-/// Writes what the other side could answer to the mover's sowing.
-fn write_answers(position: &Position, sowing: &Sowing, answers: &Answers, row: &mut [f32]) {
-    let (ruleset, board, mover) = (position.ruleset(), position.board(), position.to_move());
-    let captured = u32::from(board.captured()[mover.index()]) + u32::from(sowing.captured);
+/// Writes what the other side could answer to the mover's sowing; `left` seeds lie on the board.
+fn write_answers(
+    position: &Position,
+    left: u32,
+    sowing: &Sowing,
+    answers: &Answers,
+    row: &mut [f32],
+) {
+    let (ruleset, mover) = (position.ruleset(), position.to_move());
+    let lead = position.board().lead(mover);
     let decided = ruleset.endless() == Endless::Illegal;
-    if decided && 2 * captured > board.total() {
+    // More than half of all seeds: more than the other side has captured and all that is left.
+    if decided && lead + 2 * i32::from(sowing.captured) > left as i32 {
         row[WINS_MAJORITY] = 1.0;
     }
     if answers.count == 0 {
         // All that lies on the board is the mover's then (E1).
-        let future = board.seeds_on_board();
         row[ENDS_GAME] = 1.0;
-        row[END_MARGIN] = seeds_share(future as f32);
-        row[END_RESULT] = (board.lead(mover) + future as i32).signum() as f32;
-        row[GAIN_LESS_REPLY] = seeds_share(future as f32);
+        row[END_MARGIN] = seeds_share(left as f32);
+        row[END_RESULT] = (lead + left as i32).signum() as f32;
+        row[GAIN_LESS_REPLY] = seeds_share(left as f32);
         return;
     }
     let best = answers.best as f32;

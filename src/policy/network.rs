@@ -22,7 +22,7 @@
 use std::sync::Arc;
 
 use ndarray::linalg::general_mat_mul;
-use ndarray::{Array2, ArrayView2, ArrayViewMut2, s};
+use ndarray::{Array2, ArrayView1, ArrayView2, ArrayViewMut1, ArrayViewMut2, s};
 
 use super::features::{FEATURES, FeatureWriter, GLOBALS, write_globals};
 use super::weights::{NetworkShape, NetworkSizes, POOLS, TAPS, VALUES, Weights, WeightsError};
@@ -382,6 +382,12 @@ pub fn margin_unit(left: f32) -> f32 {
 }
 
 impl Layer {
+    /// Writes `board B + b`, what all pits of a board have in common.
+    fn take_board(&self, board: &ArrayView2<'_, f32>, out: &mut ArrayViewMut2<'_, f32>) {
+        general_mat_mul(1.0, board, &self.board, 0.0, out);
+        add_to_rows(out, &self.bias);
+    }
+
     /// Writes `relu(gather(pits) A + board B + b)` into `out`; `products` holds those of the pits,
     /// `scratch` holds `board B + b`.
     fn gather(
@@ -393,8 +399,7 @@ impl Layer {
         out: &mut ArrayViewMut2<'_, f32>,
         pits_of_board: usize,
     ) {
-        general_mat_mul(1.0, board, &self.board, 0.0, scratch);
-        add_to_rows(scratch, &self.bias);
+        self.take_board(board, scratch);
         general_mat_mul(1.0, pits, &self.pits, 0.0, products);
         let units = self.bias.len();
         let (Some(products), Some(out)) = (products.as_slice(), out.as_slice_mut()) else {
@@ -407,7 +412,7 @@ impl Layer {
         }
     }
 
-    /// Writes `relu(pits A + board B + b)` into `out`; `scratch` holds `board B`.
+    /// Writes `relu(pits A + board B + b)` into `out`; `scratch` holds `board B + b`.
     fn apply(
         &self,
         pits: &ArrayView2<'_, f32>,
@@ -416,13 +421,10 @@ impl Layer {
         out: &mut ArrayViewMut2<'_, f32>,
         pits_of_board: usize,
     ) {
-        general_mat_mul(1.0, board, &self.board, 0.0, scratch);
+        self.take_board(board, scratch);
         general_mat_mul(1.0, pits, &self.pits, 0.0, out);
         for (row, mut numbers) in out.rows_mut().into_iter().enumerate() {
-            let of_board = scratch.row(row / pits_of_board);
-            for ((number, &more), &bias) in numbers.iter_mut().zip(of_board).zip(&self.bias) {
-                *number = (*number + (more + bias)).max(0.0);
-            }
+            add_rectified(&mut numbers, &scratch.row(row / pits_of_board));
         }
     }
 }
@@ -438,10 +440,9 @@ impl ValueHead {
     ) {
         general_mat_mul(1.0, pool, &self.pool, 0.0, hidden);
         general_mat_mul(1.0, globals, &self.globals, 0.0, scratch);
-        for (mut numbers, more) in hidden.rows_mut().into_iter().zip(scratch.rows()) {
-            for ((number, &more), &bias) in numbers.iter_mut().zip(more).zip(&self.bias) {
-                *number = (*number + (more + bias)).max(0.0);
-            }
+        add_to_rows(scratch, &self.bias);
+        for (mut numbers, of_board) in hidden.rows_mut().into_iter().zip(scratch.rows()) {
+            add_rectified(&mut numbers, &of_board);
         }
         general_mat_mul(1.0, &*hidden, &self.out, 0.0, out);
         add_to_rows(out, &self.out_bias);
@@ -457,6 +458,13 @@ fn add_to_rows(x: &mut ArrayViewMut2<'_, f32>, bias: &[f32]) {
         for (number, &bias) in numbers.iter_mut().zip(bias) {
             *number += bias;
         }
+    }
+}
+
+/// Adds what a board has in common to numbers, and replaces what is negative then by zero.
+fn add_rectified(numbers: &mut ArrayViewMut1<'_, f32>, of_board: &ArrayView1<'_, f32>) {
+    for (number, &more) in numbers.iter_mut().zip(of_board) {
+        *number = (*number + more).max(0.0);
     }
 }
 

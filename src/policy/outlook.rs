@@ -347,10 +347,9 @@ impl Find<'_> {
                 continue;
             }
             let last = usize::from(self.hands.sowings.last(hand));
-            let board = &self.hands.boards[hand];
-            let facing = u16::from(board.get(opposite(last, columns)));
-            let takes = last >= columns && (facing > 0 || lone_taken);
-            self.outlook.answers[column].add((facing + 1) * u16::from(takes));
+            let board = &mut self.hands.boards[hand];
+            let (captured, _) = capture(board, pit, last, columns, lone_taken);
+            self.outlook.answers[column].add(captured);
         }
     }
 
